@@ -1,0 +1,62 @@
+"""rilco: imitation learning that survives bad demonstrations."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Imported when first used: `import rilco` and deploying a policy need neither JAX nor a simulator.
+_EXPORTS = {
+    "Demonstrations": "rilco.demonstrations",
+    "Policy": "rilco.policy.saved",
+    "RilcoError": "rilco.errors",
+    "Run": "rilco.run",
+    "RunConfig": "rilco.config",
+    "evaluate": "rilco.api",
+    "load_demonstrations": "rilco.demonstrations",
+    "load_policy": "rilco.policy.saved",
+    "train": "rilco.api",
+}
+__all__ = [
+    "Demonstrations",
+    "Policy",
+    "RilcoError",
+    "Run",
+    "RunConfig",
+    "evaluate",
+    "load_demonstrations",
+    "load_policy",
+    "train",
+]
+
+if TYPE_CHECKING:
+    from rilco.api import evaluate, train
+    from rilco.config import RunConfig
+    from rilco.demonstrations import Demonstrations, load_demonstrations
+    from rilco.errors import RilcoError
+    from rilco.policy.saved import Policy, load_policy
+    from rilco.run import Run
+
+
+def _register_environments() -> None:
+    """Make `gymnasium.make("rilco/HalfCheetahBullet-v0")` work after `import rilco`."""
+    try:
+        from rilco.tasks.registration import register_environments
+    except ImportError:  # a policy can be deployed where Gymnasium is not installed
+        return
+    register_environments()
+
+
+_register_environments()
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _EXPORTS:
+        raise AttributeError(f"module 'rilco' has no attribute {name!r}")
+    return getattr(importlib.import_module(_EXPORTS[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

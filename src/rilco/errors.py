@@ -1,0 +1,31 @@
+"""Errors that a user can act on: where, what was expected, what came, and what to do."""
+
+from __future__ import annotations
+
+
+class RilcoError(Exception):
+    """Base of every error that rilco raises on purpose; the command line prints it without a traceback."""
+
+
+class ConfigError(RilcoError):
+    """An option or a combination of options that cannot work."""
+
+
+class DemonstrationError(RilcoError):
+    """A demonstration file or array that cannot be used."""
+
+
+class TaskError(RilcoError):
+    """An environment that cannot be built, or whose spaces are not supported."""
+
+
+class WorkerError(RilcoError):
+    """A rollout worker died or its environment raised."""
+
+
+class RunError(RilcoError):
+    """A run folder that cannot be written, read or resumed."""
+
+
+class TrainingError(RilcoError):
+    """Learning went wrong in a way that continuing cannot mend, such as a NaN loss."""

@@ -1,0 +1,39 @@
+"""What a worker needs of its environments, whatever simulates them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+
+class Step(NamedTuple):
+    """The outcome of one control step, a line for each environment that was stepped."""
+
+    obs: np.ndarray  # [n, obs_dim] float32
+    reward: np.ndarray  # [n]
+    terminated: np.ndarray  # [n] bool
+    truncated: np.ndarray  # [n] bool
+
+
+class Batch(Protocol):
+    """Environments stepped together; a row is one environment.
+
+    Episodes are a function of the generator given to `reset` and of the actions, so that a checkpoint
+    can restore an environment by replaying them.
+    """
+
+    num_envs: int
+    obs_dim: int
+    action_dim: int
+
+    def reset(
+        self, rows: Sequence[int], rngs: Sequence[np.random.Generator], first: bool = False
+    ) -> np.ndarray: ...
+
+    def step(self, action: np.ndarray, rows: Sequence[int] | None = None) -> Step: ...
+
+    def render(self, row: int) -> np.ndarray: ...
+
+    def close(self) -> None: ...
