@@ -1,0 +1,1 @@
+"""Worker processes that own environments and act with a NumPy copy of the policy."""

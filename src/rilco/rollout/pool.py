@@ -1,0 +1,238 @@
+"""The learner's side of the workers: start them, give commands, and notice when one is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict
+from multiprocessing.connection import Connection, wait
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from rilco.errors import WorkerError
+from rilco.policy.saved import Policy
+from rilco.rollout.layout import SharedArrays, Sizes, total_bytes
+from rilco.tasks.table import Task
+
+# Workers compute small matrix products: threads would only spin (measured in the trial).
+SINGLE_THREADED = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+class Transitions(NamedTuple):
+    """One iteration's experience, raw (not normalised); views of shared memory until the next `collect`."""
+
+    obs: np.ndarray  # [T + 1, B, obs_dim]; the last line is what the policy sees next
+    action: np.ndarray  # [T, B, action_dim]
+    reward: np.ndarray  # [T, B] the environment's own
+    terminated: np.ndarray  # [T, B]
+    truncated: np.ndarray  # [T, B]
+    episode_returns: np.ndarray  # [n] of the episodes that ended, in order of time and environment
+
+
+class Evaluation(NamedTuple):
+    returns: np.ndarray  # [episodes]
+    lengths: np.ndarray  # [episodes]
+
+
+class _Process(NamedTuple):
+    popen: subprocess.Popen
+    connection: Connection
+    errors: IO[bytes]
+
+
+class RolloutPool:
+    """Worker processes that hold the run's environments. Use as a context manager."""
+
+    def __init__(self, task: Task, sizes: Sizes, *, seed: int, num_workers: int) -> None:
+        self.sizes = sizes
+        num_workers = max(1, min(num_workers, sizes.num_envs))
+        bounds = np.linspace(0, sizes.num_envs, num_workers + 1).astype(int).tolist()
+        self._slices = list(itertools.pairwise(bounds))
+        self._processes: list[_Process] = []
+        with _anonymous_file(total_bytes(sizes)) as memory:
+            self._shared = SharedArrays(sizes, memory.fileno())
+            try:
+                self._processes = [_start_process(memory.fileno()) for _ in self._slices]
+                common = {"task": asdict(task), "sizes": asdict(sizes), "seed": seed}
+                self._command("setup", [{**common, "first": a, "last": b} for a, b in self._slices])
+            except BaseException:
+                self.close()
+                raise
+
+    @property
+    def pids(self) -> list[int]:
+        return [process.popen.pid for process in self._processes]
+
+    def start(self) -> None:
+        """Begin the first episode of every environment."""
+        self._command("start")
+
+    def send_collect(self, policy: Policy, iteration: int) -> None:
+        """Let the workers begin; do something useful, then call `receive_transitions`."""
+        self._shared.write_policy(policy)
+        self._send("collect", [{"iteration": iteration}] * len(self._processes))
+
+    def receive_transitions(self) -> Transitions:
+        self._receive("collect")
+        shared = self._shared
+        terminated, truncated = shared["terminated"], shared["truncated"]
+        ended = terminated | truncated
+        returns = shared["episode_return"][ended]
+        return Transitions(shared["obs"], shared["action"], shared["reward"], terminated, truncated, returns)
+
+    def collect(self, policy: Policy, iteration: int) -> Transitions:
+        self.send_collect(policy, iteration)
+        return self.receive_transitions()
+
+    def evaluate(self, policy: Policy, *, episodes: int, seed: int) -> Evaluation:
+        """Whole episodes with the deterministic policy; the training environments are not touched."""
+        self._shared.write_policy(policy)
+        bounds = np.linspace(0, episodes, len(self._processes) + 1).astype(int).tolist()
+        ranges = list(itertools.pairwise(bounds))
+        shares = [{"seed": seed, "episodes": [a, b], "total": episodes} for a, b in ranges]
+        busy = [i for i, (a, b) in enumerate(ranges) if a < b]
+        self._send("evaluate", shares, busy)
+        answers = self._receive("evaluate", busy)
+        returns = [value for answer in answers for value in answer["returns"]]
+        lengths = [value for answer in answers for value in answer["lengths"]]
+        return Evaluation(np.array(returns), np.array(lengths))
+
+    def replay(self, episode: np.ndarray, lengths: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """Restore every environment by repeating its episode so far; returns the observations reached."""
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(int)
+        arguments = [
+            {
+                "episode": episode[a:b].tolist(),
+                "lengths": lengths[a:b].tolist(),
+                "actions": np.ascontiguousarray(actions[offsets[a] : offsets[b]], np.float32).tobytes().hex(),
+            }
+            for a, b in self._slices
+        ]
+        self._command("replay", arguments)
+        return self._shared["obs"][0].copy()
+
+    # -- processes -------------------------------------------------------------------------------
+
+    def _command(self, command: str, arguments: Sequence[dict[str, Any]] | None = None) -> list[Any]:
+        self._send(command, arguments or [{}] * len(self._processes))
+        return self._receive(command)
+
+    def _send(
+        self, command: str, arguments: Sequence[dict[str, Any]], workers: Sequence[int] | None = None
+    ) -> None:
+        for i in range(len(self._processes)) if workers is None else workers:
+            message = json.dumps({"command": command, "arguments": arguments[i]}).encode()
+            try:
+                self._processes[i].connection.send_bytes(message)
+            except OSError:
+                raise self._lost(i, command) from None
+
+    def _receive(self, command: str, workers: Sequence[int] | None = None) -> list[Any]:
+        """Wait for all answers, in whatever order they come; the first failure ends the pool."""
+        wanted = range(len(self._processes)) if workers is None else workers
+        answers: dict[int, Any] = {}
+        pending = {self._processes[i].connection: i for i in wanted}
+        while pending:
+            for ready in wait(list(pending)):
+                i = pending.pop(ready)  # type: ignore[call-overload]
+                try:
+                    reply = json.loads(self._processes[i].connection.recv_bytes())
+                except (EOFError, OSError):
+                    raise self._lost(i, command) from None
+                if not reply["ok"]:
+                    raise self._failed(i, command, reply["traceback"])
+                answers[i] = reply["answer"]
+        return [answers[i] for i in wanted]
+
+    def _failed(self, i: int, command: str, shown: str) -> WorkerError:
+        a, b = self._slices[i]
+        error = WorkerError(
+            f"Worker {i} (environments {a} to {b - 1}) raised during {command!r}; the run was stopped. Its "
+            f"traceback:\n\n{shown.rstrip()}"
+        )
+        self.close()
+        return error
+
+    def _lost(self, i: int, command: str) -> WorkerError:
+        """A worker died: say which, how, and what it last wrote to its standard error."""
+        process, (a, b) = self._processes[i], self._slices[i]
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.popen.wait(timeout=5)
+        code = process.popen.returncode
+        how = (
+            f"was killed by {signal.Signals(-code).name}" if code and code < 0 else f"exited with code {code}"
+        )
+        process.errors.seek(0)
+        shown = process.errors.read().decode(errors="replace").strip()[-4000:]
+        detail = (
+            f" Its standard error ends:\n\n{shown}" if shown else " It wrote nothing to its standard error."
+        )
+        error = WorkerError(
+            f"Worker {i} (environments {a} to {b - 1}, process {process.popen.pid}) {how} during {command!r}; "
+            f"the run was stopped.{detail}"
+        )
+        self.close()
+        return error
+
+    def close(self) -> None:
+        """End all workers; safe to call twice."""
+        for process in self._processes:
+            process.connection.close()  # an idle worker sees the end of file and leaves
+        for process in self._processes:
+            try:
+                process.popen.wait(timeout=2)
+            except subprocess.TimeoutExpired:
+                process.popen.kill()
+                process.popen.wait()
+            process.errors.close()
+        self._processes = []
+
+    def __enter__(self) -> RolloutPool:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def default_workers() -> int:
+    """One a core that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _start_process(memory: int) -> _Process:
+    ours, theirs = socket.socketpair()
+    errors = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
+    # The workers find the same modules as this process, including a user's own environments.
+    environment = {
+        **os.environ,
+        **SINGLE_THREADED,
+        "PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path),
+    }
+    popen = subprocess.Popen(
+        [sys.executable, "-m", "rilco.rollout.worker", str(theirs.fileno()), str(memory)],
+        pass_fds=(theirs.fileno(), memory),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=errors,
+        env=environment,
+        start_new_session=True,  # Ctrl-C reaches the learner only, which then ends the workers
+    )
+    theirs.close()
+    return _Process(popen, Connection(ours.detach()), errors)
+
+
+def _anonymous_file(size: int) -> IO[bytes]:
+    """A file without a name, in memory where the system has such a place."""
+    where = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    file = tempfile.TemporaryFile(dir=where)  # noqa: SIM115 (the caller closes it)
+    os.truncate(file.fileno(), size)
+    return file

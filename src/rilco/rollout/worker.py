@@ -1,0 +1,86 @@
+"""The worker process: `python -m rilco.rollout.worker SOCKET MEMORY`.
+
+Started as a plain program rather than by `multiprocessing`, so that the user's script is not imported
+again in every worker. Commands and answers are JSON; arrays travel through shared memory.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import signal
+import sys
+import traceback
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+from rilco.policy.saved import Policy
+from rilco.rollout.actor import EnvironmentSlice, evaluate
+from rilco.rollout.layout import SharedArrays, Sizes
+from rilco.tasks.table import Task
+
+
+class Worker:
+    """Answers one command at a time."""
+
+    def __init__(self, setup: dict[str, Any], memory: int) -> None:
+        sizes = Sizes(**{**setup["sizes"], "hidden": tuple(setup["sizes"]["hidden"])})
+        self.task, self.seed = Task(**setup["task"]), setup["seed"]
+        self.shared = SharedArrays(sizes, memory)
+        self.slice = EnvironmentSlice(self.task, sizes, self.seed, setup["first"], setup["last"])
+
+    def start(self) -> None:
+        self.slice.start()
+
+    def collect(self, iteration: int) -> None:
+        self.slice.collect(iteration, self.shared)
+
+    def replay(self, episode: list[int], lengths: list[int], actions: str) -> None:
+        flat = np.frombuffer(bytes.fromhex(actions), np.float32).reshape(-1, self.slice.sizes.action_dim)
+        self.slice.replay(np.array(episode), np.array(lengths), flat)
+        self.shared["obs"][0, self.slice.rows] = self.slice.obs[self.slice.rows]
+
+    def evaluate(self, seed: int, episodes: list[int], total: int) -> dict[str, Any]:
+        policy: Policy = self.shared.read_policy()
+        returns, lengths = evaluate(self.task, policy, seed, range(*episodes), total)
+        return {"returns": returns, "lengths": lengths}
+
+    def close(self) -> None:
+        self.slice.close()
+
+
+def serve(connection: Connection, memory: int) -> None:
+    """Answer commands until the learner says stop or goes away."""
+    worker: Worker | None = None
+    while True:
+        try:
+            message = json.loads(connection.recv_bytes())
+        except (EOFError, OSError):
+            return  # the learner is gone
+        try:
+            if message["command"] == "setup":
+                worker, answer = Worker(message["arguments"], memory), None
+            else:
+                answer = getattr(worker, message["command"])(**message["arguments"])
+            reply = {"ok": True, "answer": answer}
+        except Exception:
+            reply = {"ok": False, "traceback": traceback.format_exc()}
+        try:
+            connection.send_bytes(json.dumps(reply).encode())
+        except OSError:
+            return
+        if message["command"] == "close":
+            return
+
+
+def main() -> None:
+    faulthandler.enable()  # a crash inside the simulator still shows where
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the learner's to handle
+    socket, memory = int(sys.argv[1]), int(sys.argv[2])
+    serve(Connection(socket), memory)
+
+
+if __name__ == "__main__":
+    main()
