@@ -1,0 +1,1 @@
+"""Policy learners. Nothing is imported here: rollout workers and saved policies do without JAX."""

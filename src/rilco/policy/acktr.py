@@ -1,0 +1,231 @@
+"""ACKTR (Wu et al. 2017): advantage actor-critic whose steps are K-FAC natural gradients in a trust region.
+
+Logged by `update`: `policy_loss` and `value_loss` (before their coefficients), `entropy` (mean over action
+dimensions), `trust_scale` (by how much the trust region shortened the step; 1 where it did not bind),
+`log_std` (mean), and `explained_variance` of the returns by the critic (1 is perfect, 0 no better than a
+constant, negative worse).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from rilco.errors import ConfigError
+from rilco.networks import Layer, apply_mlp, init_mlp, trace_mlp
+from rilco.policy.kfac import KfacConfig, KfacState, init_kfac, update_kfac
+from rilco.policy.learner import Actor, PolicyLearner, Rollout
+from rilco.policy.returns import n_step_returns
+
+Info = dict[str, jax.Array]
+
+
+@dataclass(frozen=True)
+class AcktrConfig:
+    """ACKTR's hyper-parameters; the defaults are the published setting."""
+
+    hidden_sizes: tuple[int, ...] = (64, 64)
+    """Widths of the tanh hidden layers, in the actor and in the critic."""
+
+    learning_rate: float = 0.25
+    """K-FAC's step size, before the trust region."""
+
+    momentum: float = 0.9
+    """Momentum of the SGD that follows the preconditioning."""
+
+    discount: float = 0.99
+    """Worth of the next step's reward in terms of this one's."""
+
+    entropy_coef: float = 0.01
+    """Weight of the entropy bonus; the entropy is the mean over action dimensions."""
+
+    value_coef: float = 0.5
+    """Weight of the mean squared value error."""
+
+    damping: float = 0.01
+    """Added to the products of the Kronecker factors' eigenvalues."""
+
+    kl_clip: float = 0.001
+    """Size of the trust region; see KfacConfig."""
+
+    stat_decay: float = 0.99
+    """Weight of the past in the running Kronecker factors."""
+
+    eigen_interval: int = 10
+    """Updates between eigendecompositions of the factors."""
+
+    learning_rate_decay: bool = False
+    """Whether the step shrinks linearly to zero over `total_updates`; the trust region keeps its size."""
+
+    total_updates: int = 0
+    """Length of that decay; needed only with `learning_rate_decay`."""
+
+    def __post_init__(self) -> None:
+        if self.learning_rate_decay and self.total_updates <= 0:
+            raise ConfigError(
+                "AcktrConfig: learning_rate_decay needs total_updates, the number of updates over which the "
+                f"learning rate falls to zero, to be positive; it is {self.total_updates}. Set it to the "
+                "planned number of iterations, or turn the decay off."
+            )
+
+
+class Params(NamedTuple):
+    """The networks: a Gaussian policy and a separate critic."""
+
+    actor: Actor
+    critic: tuple[Layer, ...]
+
+
+class AcktrState(NamedTuple):
+    """Everything that `update` carries forward."""
+
+    params: Params
+    kfac: KfacState
+
+
+class Batch(NamedTuple):
+    """A rollout with time and environments in one axis, and what each step turned out to be worth."""
+
+    obs: jax.Array  # [N, obs_dim]
+    action: jax.Array  # [N, action_dim]
+    returns: jax.Array  # [N]
+
+
+def acktr(config: AcktrConfig = AcktrConfig()) -> PolicyLearner:
+    """Build the learner for a setting."""
+    kfac_config = KfacConfig(
+        learning_rate=config.learning_rate,
+        momentum=config.momentum,
+        damping=config.damping,
+        kl_clip=config.kl_clip,
+        stat_decay=config.stat_decay,
+        eigen_interval=config.eigen_interval,
+    )
+
+    def init(key: jax.Array, obs_dim: int, action_dim: int) -> AcktrState:
+        key_actor, key_critic = jax.random.split(key)
+        actor = init_mlp(key_actor, (obs_dim, *config.hidden_sizes, action_dim))
+        critic = init_mlp(key_critic, (obs_dim, *config.hidden_sizes, 1))
+        params = Params(Actor(actor, jnp.zeros(action_dim, jnp.float32)), critic)
+        return AcktrState(params, init_kfac(_to_layers(params)))
+
+    def update(state: AcktrState, rollout: Rollout, key: jax.Array) -> tuple[AcktrState, Info]:
+        params = state.params
+        batch = _make_batch(params.critic, rollout, config.discount)
+        grads, info = jax.grad(_loss, has_aux=True)(params, batch, config)
+        inputs, output_grads = _fisher_statistics(params, batch, key)
+        kfac_state, updates, scale = update_kfac(
+            kfac_config,
+            state.kfac,
+            _to_layers(grads),
+            inputs,
+            output_grads,
+            _rate_scale(config, state.kfac.step),
+        )
+        layers = jax.tree.map(jnp.add, _to_layers(params), updates)
+        return AcktrState(_to_params(layers), kfac_state), info | {"trust_scale": scale}
+
+    def actor(state: AcktrState) -> Actor:
+        return state.params.actor
+
+    return PolicyLearner(init, update, actor)
+
+
+def _make_batch(critic: tuple[Layer, ...], rollout: Rollout, discount: float) -> Batch:
+    """Work out the returns, and flatten [T, B] into [N]."""
+    value = apply_mlp(critic, rollout.obs)[..., 0]
+    last_value = apply_mlp(critic, rollout.last_obs)[..., 0]
+    returns = n_step_returns(
+        rollout.reward, rollout.terminated, rollout.truncated, value, last_value, discount
+    )
+    return Batch(
+        obs=rollout.obs.reshape(-1, rollout.obs.shape[-1]),
+        action=rollout.action.reshape(-1, rollout.action.shape[-1]),
+        returns=returns.reshape(-1),
+    )
+
+
+def _loss(params: Params, batch: Batch, config: AcktrConfig) -> tuple[jax.Array, Info]:
+    """value_coef * error^2 - advantage * log-prob - entropy_coef * entropy, each a mean over the batch."""
+    mean = apply_mlp(params.actor.layers, batch.obs)
+    value = apply_mlp(params.critic, batch.obs)[..., 0]
+    log_std = params.actor.log_std
+    error = batch.returns - value
+    advantage = jax.lax.stop_gradient(error)
+    value_loss = jnp.mean(jnp.square(error))
+    policy_loss = -jnp.mean(advantage * _log_prob(mean, log_std, batch.action))
+    entropy = jnp.mean(log_std) + 0.5 * math.log(2.0 * math.pi * math.e)
+    info = {
+        "policy_loss": policy_loss,
+        "value_loss": value_loss,
+        "entropy": entropy,
+        "log_std": jnp.mean(log_std),
+        "explained_variance": _explained_variance(advantage, batch.returns),
+    }
+    return config.value_coef * value_loss + policy_loss - config.entropy_coef * entropy, info
+
+
+def _fisher_statistics(
+    params: Params, batch: Batch, key: jax.Array
+) -> tuple[tuple[jax.Array | None, ...], tuple[jax.Array, ...]]:
+    """Return the inputs [N, in] and Fisher-loss output gradients [N, out] of the layers of `_to_layers`.
+
+    The Fisher loss is the negative log-likelihood of the actions taken and, for the critic, the squared
+    distance to its own prediction plus unit noise. The gradient of that square has variance 4, not 1: the
+    published setting's learning rate and damping go with this scale.
+    """
+    layers = _to_layers(params)
+    middle = len(layers) // 2
+    noise = jax.random.normal(key, batch.returns.shape, jnp.float32)
+
+    def fisher_loss(shifts: tuple[jax.Array, ...]) -> tuple[jax.Array, tuple[jax.Array | None, ...]]:
+        mean, actor_inputs = trace_mlp(params.actor.layers, batch.obs, shifts[:middle])
+        log_std = shifts[middle] + jnp.broadcast_to(params.actor.log_std, mean.shape)
+        value, critic_inputs = trace_mlp(params.critic, batch.obs, shifts[middle + 1 :])
+        value = value[..., 0]
+        target = jax.lax.stop_gradient(value + noise)
+        # A sum where the loss takes a mean: each sample's gradient is of its own term, without the 1/N.
+        loss = jnp.sum(jnp.square(value - target)) - jnp.sum(_log_prob(mean, log_std, batch.action))
+        return loss, (*actor_inputs, None, *critic_inputs)
+
+    shifts = tuple(jnp.zeros((batch.obs.shape[0], *layer["b"].shape), jnp.float32) for layer in layers)
+    output_grads, inputs = jax.grad(fisher_loss, has_aux=True)(shifts)
+    return inputs, output_grads
+
+
+def _log_prob(mean: jax.Array, log_std: jax.Array, action: jax.Array) -> jax.Array:
+    """Log-density of a diagonal Gaussian, summed over action dimensions: [N]."""
+    log_std = jnp.broadcast_to(log_std, mean.shape)
+    standardised = (action - mean) * jnp.exp(-log_std)
+    return jnp.sum(-0.5 * jnp.square(standardised) - log_std - 0.5 * math.log(2.0 * math.pi), axis=-1)
+
+
+def _explained_variance(error: jax.Array, returns: jax.Array) -> jax.Array:
+    """1 - var(error) / var(returns), and 0 for constant returns."""
+    largest = jnp.maximum(jnp.max(jnp.abs(returns)), jnp.max(jnp.abs(error)))
+    # Divided by the largest, the squares cannot overflow; the floor serves returns that do not vary.
+    scale = 1.0 / jnp.maximum(largest, jnp.finfo(jnp.float32).tiny)
+    spread = jnp.var(returns * scale)
+    return jnp.where(spread > 1e-12, 1.0 - jnp.var(error * scale) / jnp.maximum(spread, 1e-12), 0.0)
+
+
+def _rate_scale(config: AcktrConfig, step: jax.Array) -> jax.Array | float:
+    """1, or falling linearly to 0 over `total_updates`."""
+    if not config.learning_rate_decay:
+        return 1.0
+    return jnp.maximum(0.0, 1.0 - step.astype(jnp.float32) / config.total_updates)
+
+
+def _to_layers(params: Params) -> tuple[Layer, ...]:
+    """Line the networks up for K-FAC, to which the log-std is a layer that has only a bias."""
+    return (*params.actor.layers, {"b": params.actor.log_std}, *params.critic)
+
+
+def _to_params(layers: tuple[Layer, ...]) -> Params:
+    """Inverse of `_to_layers`: actor and critic have equally many layers."""
+    middle = len(layers) // 2
+    return Params(Actor(layers[:middle], layers[middle]["b"]), layers[middle + 1 :])

@@ -1,0 +1,54 @@
+"""Settings that every test runs under, and the fixtures that several of them share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+# JAX and the BLAS libraries read these once, at their import, and worker processes inherit them. One thread
+# each: a spinning BLAS pool in every worker is slower than none, and sums then always run in the same order.
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+os.environ.setdefault("MPLBACKEND", "Agg")
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+# No test may depend on how fast the machine is; under CI no test may depend on luck either.
+_UNTIMED = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}
+hypothesis.settings.register_profile("local", **_UNTIMED)
+hypothesis.settings.register_profile("ci", derandomize=True, print_blob=True, database=None, **_UNTIMED)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+_SHARED_DIR = Path(__file__).resolve().parents[2] / "shared"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what uses `shared_dir` as shared, so that -m sees it, and skip what is marked if it is absent."""
+    absent = pytest.mark.skip(reason=f"no folder '{_SHARED_DIR.name}' next to the project")
+    for item in items:
+        if "shared_dir" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.shared)
+        if item.get_closest_marker("shared") and not _SHARED_DIR.is_dir():
+            item.add_marker(absent)
+
+
+@pytest.fixture(scope="session")
+def shared_dir() -> Path:
+    """The folder of published demonstrations and curves that may stand next to the project."""
+    return _SHARED_DIR
+
+
+@pytest.fixture
+def strict_jax() -> Iterator[None]:
+    """Make JAX refuse implicit dtype and rank promotion: a stray float64 or a silent broadcast then fails.
+
+    Asked for test by test, because `optax.adam` itself promotes (it raises a Python float to an int32 count).
+    """
+    import jax
+
+    with jax.numpy_dtype_promotion("strict"), jax.numpy_rank_promotion("raise"):
+        yield

@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tests import probes
+
+from rilco.errors import ConfigError
+from rilco.networks import apply_mlp
+from rilco.policy.acktr import AcktrConfig, acktr
+from rilco.policy.learner import PolicyLearner, Rollout
+
+OBS_DIM, ACTION_DIM = 3, 2
+T, B = 5, 4
+NOWHERE = np.zeros((T, B), bool)
+
+forward = jax.jit(apply_mlp)  # one program compiles faster than its operations one by one
+
+
+def make_rollout(seed=0, reward_scale=1.0):
+    rng = np.random.default_rng(seed)
+    return Rollout(
+        obs=np.float32(rng.normal(size=(T, B, OBS_DIM))),
+        action=np.float32(rng.normal(size=(T, B, ACTION_DIM))),
+        reward=np.float32(reward_scale * rng.normal(size=(T, B))),
+        terminated=rng.random((T, B)) < 0.2,
+        truncated=rng.random((T, B)) < 0.2,
+        last_obs=np.float32(rng.normal(size=(B, OBS_DIM))),
+    )
+
+
+def jitted(config: AcktrConfig) -> PolicyLearner:
+    learner = acktr(config)
+    return PolicyLearner(jax.jit(learner.init, static_argnums=(1, 2)), jax.jit(learner.update), learner.actor)
+
+
+@pytest.fixture(scope="module")
+def learner():
+    return jitted(AcktrConfig(hidden_sizes=(8, 8)))
+
+
+@pytest.fixture(scope="module")
+def state(learner):
+    return learner.init(jax.random.key(0), OBS_DIM, ACTION_DIM)
+
+
+def leaves_equal(one, other):
+    return all(
+        np.array_equal(a, b) for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True)
+    )
+
+
+def all_finite(tree):
+    return all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(tree))
+
+
+def test_the_policy_starts_as_a_unit_gaussian_around_its_network(learner, state):
+    actor = learner.actor(state)
+    np.testing.assert_array_equal(actor.log_std, np.zeros(ACTION_DIM))
+    assert [layer["w"].shape for layer in actor.layers] == [(3, 8), (8, 8), (8, 2)]
+    critic = state.params.critic
+    assert [layer["w"].shape for layer in critic] == [(3, 8), (8, 8), (8, 1)]
+    assert not np.array_equal(actor.layers[0]["w"], critic[0]["w"])
+
+
+def test_one_program_serves_every_update(learner, state):
+    before = learner.update._cache_size()
+    for seed in range(3):
+        state, _ = learner.update(state, make_rollout(seed), jax.random.key(seed))
+    assert learner.update._cache_size() <= max(before, 1)
+
+
+@pytest.mark.usefixtures("strict_jax")
+def test_update_promotes_no_type_and_no_rank():
+    learner = acktr(AcktrConfig(hidden_sizes=(4,), learning_rate_decay=True, total_updates=5))
+    state = jax.eval_shape(lambda key: learner.init(key, OBS_DIM, ACTION_DIM), jax.random.key(0))
+    after, info = jax.eval_shape(learner.update, state, make_rollout(), jax.random.key(0))
+    assert after == state
+    assert {leaf.shape for leaf in info.values()} == {()}
+
+
+def test_same_keys_same_bytes(learner, state):
+    runs = [learner.update(state, make_rollout(), jax.random.key(seed)) for seed in (1, 1, 2)]
+    assert leaves_equal(runs[0], runs[1])
+    assert not leaves_equal(runs[0][0].params, runs[2][0].params)
+
+
+def test_info_says_what_happened(learner, state):
+    rollout = make_rollout()._replace(terminated=~NOWHERE, truncated=NOWHERE)  # returns are then the rewards
+    _, info = learner.update(state, rollout, jax.random.key(0))
+    value = np.asarray(forward(state.params.critic, rollout.obs))[..., 0]
+    mean = np.asarray(forward(state.params.actor.layers, rollout.obs))
+    advantage = rollout.reward - value
+    log_prob = np.sum(-0.5 * (rollout.action - mean) ** 2 - 0.5 * math.log(2.0 * math.pi), axis=-1)
+    expected = {
+        "value_loss": np.mean(advantage**2),
+        "policy_loss": -np.mean(advantage * log_prob),
+        "entropy": 0.5 * math.log(2.0 * math.pi * math.e),
+        "log_std": 0.0,
+        "explained_variance": 1.0 - np.var(advantage) / np.var(rollout.reward),
+    }
+    assert info.keys() == expected.keys() | {"trust_scale"}
+    for name, number in expected.items():
+        assert float(info[name]) == pytest.approx(number, rel=1e-4, abs=1e-6), name
+    assert 0.0 < info["trust_scale"] <= 1.0
+
+
+def test_first_factors_are_second_moments_of_single_sample_scores(learner, state):
+    """Against gradients of log N(action; mean, std), taken one sample at a time."""
+    rollout = make_rollout()
+    after, _ = learner.update(state, rollout, jax.random.key(0))
+    actor = state.params.actor
+
+    def log_prob(actor, obs, action):
+        mean = apply_mlp(actor.layers, obs)
+        return jnp.sum(jax.scipy.stats.norm.logpdf(action, mean, jnp.exp(actor.log_std)))
+
+    obs, action = rollout.obs.reshape(-1, OBS_DIM), rollout.action.reshape(-1, ACTION_DIM)
+    scores = jax.jit(jax.vmap(jax.grad(log_prob), in_axes=(None, 0, 0)))(actor, obs, action)
+    factors = after.kfac.factors
+    for index, layer in enumerate(scores.layers):
+        np.testing.assert_allclose(factors[index].outputs, layer["b"].T @ layer["b"] / len(obs), atol=1e-4)
+    np.testing.assert_allclose(
+        factors[3].outputs, scores.log_std.T @ scores.log_std / len(obs), rtol=1e-4, atol=1e-4
+    )
+    assert factors[3].inputs is None
+    for index in (0, 4):
+        np.testing.assert_allclose(factors[index].inputs, obs.T @ obs / len(obs), rtol=1e-4, atol=1e-4)
+    # The gradient of (value - target)^2 is twice the unit noise, so its square is 4 on average.
+    assert 1.0 < float(factors[6].outputs[0, 0]) < 10.0
+
+
+def test_first_step_follows_the_gradient_of_the_loss():
+    """With damping that swamps the curvature and no trust region, K-FAC is plain gradient descent."""
+    damping = 1e6
+    config = AcktrConfig(
+        hidden_sizes=(4,), damping=damping, kl_clip=1e30, learning_rate=damping, momentum=0.0
+    )
+    learner = jitted(config)
+    state = learner.init(jax.random.key(0), OBS_DIM, ACTION_DIM)
+    state = state._replace(params=jax.tree.map(lambda x: np.asarray(x) + np.float32(0.1), state.params))
+    rollout = make_rollout()._replace(terminated=~NOWHERE, truncated=NOWHERE)
+    constant = rollout.reward - np.asarray(forward(state.params.critic, rollout.obs))[..., 0]
+
+    def loss(params):
+        value = apply_mlp(params.critic, rollout.obs)[..., 0]
+        std = jnp.exp(params.actor.log_std)
+        log_prob = jax.scipy.stats.norm.logpdf(
+            rollout.action, apply_mlp(params.actor.layers, rollout.obs), std
+        )
+        entropy = jnp.log(std * math.sqrt(2.0 * math.pi * math.e))
+        policy_loss = -jnp.mean(constant * log_prob.sum(axis=-1))
+        return 0.5 * jnp.mean((rollout.reward - value) ** 2) + policy_loss - 0.01 * jnp.mean(entropy)
+
+    expected = jax.tree.map(
+        lambda x, g: x - np.asarray(g), state.params, jax.jit(jax.grad(loss))(state.params)
+    )
+    after, info = learner.update(state, rollout, jax.random.key(0))
+    assert info["trust_scale"] == 1.0
+    for one, other in zip(jax.tree.leaves(after.params), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("reward_scale", [0.0, 1e4, 1e18, 1e30])
+def test_no_reward_makes_the_policy_nan(learner, state, reward_scale):
+    for seed in range(12):  # across an eigendecomposition
+        state, info = learner.update(state, make_rollout(seed, reward_scale), jax.random.key(seed))
+    assert all_finite(state)
+    info.pop("value_loss")  # a mean of squares: may overflow, and is only looked at
+    assert all_finite(info)
+
+
+def test_constant_returns_have_no_variance_to_explain(learner, state):
+    rollout = make_rollout()._replace(reward=np.ones((T, B), np.float32), terminated=~NOWHERE)
+    _, info = learner.update(state, rollout, jax.random.key(0))
+    assert info["explained_variance"] == 0.0
+
+
+def test_learning_rate_decays_to_zero_and_stays():
+    config = AcktrConfig(hidden_sizes=(4,), momentum=0.0, learning_rate_decay=True, total_updates=4)
+    learner = jitted(config)
+    state = learner.init(jax.random.key(0), OBS_DIM, ACTION_DIM)
+    for fraction in (1.0, 0.75, 0.5, 0.25, 0.0, 0.0):
+        before = np.asarray(state.params.actor.layers[0]["w"])
+        state, _ = learner.update(state, make_rollout(), jax.random.key(0))
+        step = np.asarray(state.params.actor.layers[0]["w"]) - before
+        # Without momentum the velocity is this update's trust-region direction, which does not decay.
+        direction = np.asarray(state.kfac.velocity[0]["w"])
+        assert np.max(np.abs(direction)) > 1e-3
+        np.testing.assert_allclose(step, -config.learning_rate * fraction * direction, rtol=1e-2, atol=1e-6)
+
+
+def test_decay_without_a_length_is_refused():
+    with pytest.raises(ConfigError, match="total_updates"):
+        AcktrConfig(learning_rate_decay=True)
+
+
+# The ladder: see tests/probes.py. Tolerances are several times the spread over seeds.
+DISCOUNT = 0.8
+
+
+@pytest.fixture(scope="module")
+def prober():
+    return jitted(AcktrConfig(hidden_sizes=(16, 16), discount=DISCOUNT))
+
+
+def climb(prober, probe, iterations):
+    state = prober.init(jax.random.key(0), 1, 1)
+    return probes.train_on(probe, prober, state, jax.random.key, iterations=iterations)
+
+
+def values(state, *obs):
+    return np.asarray(forward(state.params.critic, np.float32(obs)[:, None]))[:, 0]
+
+
+def test_probe_constant(prober):
+    assert values(climb(prober, probes.CONSTANT, 200), 0.0) == pytest.approx([1.0], abs=0.02)
+
+
+def test_probe_value_by_obs(prober):
+    assert values(climb(prober, probes.VALUE_BY_OBS, 200), -1.0, 1.0) == pytest.approx([-1.0, 1.0], abs=0.02)
+
+
+def test_probe_discount(prober):
+    assert values(climb(prober, probes.DISCOUNT, 300), 0.0, 1.0) == pytest.approx([DISCOUNT, 1.0], abs=0.02)
+
+
+def test_probe_action(prober):
+    state = climb(prober, probes.ACTION, 300)
+    actor = prober.actor(state)
+    assert probes.act(actor, np.zeros(1)) == pytest.approx([0.5], abs=0.05)
+    assert actor.log_std[0] < -1.5  # noise costs reward
+
+
+def test_probe_action_by_obs(prober):
+    actor = prober.actor(climb(prober, probes.ACTION_BY_OBS, 300))
+    assert probes.act(actor, np.array([-1.0, 1.0])) == pytest.approx([-0.5, 0.5], abs=0.05)
+
+
+def test_probe_time_limit(prober):
+    assert values(climb(prober, probes.TIME_LIMIT, 400), 0.0) == pytest.approx(
+        [0.2 / (1 - DISCOUNT)], abs=0.05
+    )
+
+
+def test_probe_time_limit_catches_truncation_taken_for_an_end(prober):
+    mistaken = dataclasses.replace(probes.TIME_LIMIT, time_limit=False)
+    # 0.2, 0.36 and 0.488 to go, with one, two and three steps left, in equal numbers
+    assert values(climb(prober, mistaken, 400), 0.0) == pytest.approx([np.mean([0.2, 0.36, 0.488])], abs=0.05)

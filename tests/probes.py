@@ -1,0 +1,118 @@
+"""Tiny environments that each isolate one way in which a policy learner can fail.
+
+They are climbed in order: a learner that cannot predict a constant will not learn to act. All have one number
+to see, one to choose, and episodes of a fixed length, and their right answers are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rilco.policy.learner import Actor, PolicyLearner, Rollout
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A batch of environments in NumPy."""
+
+    observe: Callable[[np.random.Generator, np.ndarray], np.ndarray]
+    """`observe(rng, age [B]) -> obs [B]`, where age counts the steps since the reset"""
+
+    reward: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    """`reward(obs [B], action [B]) -> [B]`"""
+
+    length: int = 1
+    """Steps in an episode."""
+
+    time_limit: bool = False
+    """Whether episodes end by truncation; otherwise the last step is terminal."""
+
+
+def blank(rng, age):
+    """Nothing to see."""
+    return np.zeros(age.shape)
+
+
+def coin(rng, age):
+    """-1 or 1, at random."""
+    return rng.choice([-1.0, 1.0], size=age.shape)
+
+
+def clock(rng, age):
+    """How old the episode is."""
+    return age.astype(np.float64)
+
+
+CONSTANT = Probe(blank, reward=lambda obs, action: np.ones_like(obs))
+"""Is anything learned? The value is 1."""
+
+VALUE_BY_OBS = Probe(coin, reward=lambda obs, action: obs)
+"""Does the critic look? The value is the observation."""
+
+DISCOUNT = Probe(clock, reward=lambda obs, action: obs, length=2)
+"""Does value flow backwards? It is 1 on the last step, where the reward is, and the discount on the first."""
+
+ACTION = Probe(blank, reward=lambda obs, action: -np.square(action - 0.5))
+"""Is the advantage followed? The best action is 0.5."""
+
+ACTION_BY_OBS = Probe(coin, reward=lambda obs, action: -np.square(action - 0.5 * obs))
+"""Does the actor look? The best action is half the observation."""
+
+TIME_LIMIT = Probe(blank, reward=lambda obs, action: np.full_like(obs, 0.2), length=3, time_limit=True)
+"""Is a time limit not the end? The value is 0.2 / (1 - discount), and 0.2 * 3 steps at most if it is."""
+
+
+def train_on(
+    probe: Probe,
+    learner: PolicyLearner,
+    state,
+    to_key: Callable[[int], object],
+    *,
+    iterations: int,
+    num_envs: int = 32,
+    num_steps: int = 8,
+):
+    """Alternate rollouts and updates, and return the learner's state."""
+    rng = np.random.default_rng(0)
+    # Ages start apart, or every episode would end on the same steps of a rollout.
+    age = np.arange(num_envs) % probe.length
+    obs = probe.observe(rng, age)
+    for iteration in range(iterations):
+        rollout, age, obs = _collect(probe, learner.actor(state), rng, age, obs, num_steps)
+        state, _ = learner.update(state, rollout, to_key(iteration))
+    return state
+
+
+def act(actor: Actor, obs: np.ndarray) -> np.ndarray:
+    """Mean actions [B] for obs [B]."""
+    x = obs[:, None]
+    *hidden, head = ({name: np.asarray(array) for name, array in layer.items()} for layer in actor.layers)
+    for layer in hidden:
+        x = np.tanh(x @ layer["w"] + layer["b"])
+    return (x @ head["w"] + head["b"])[:, 0]
+
+
+def _collect(probe: Probe, actor: Actor, rng: np.random.Generator, age, obs, num_steps: int):
+    std = np.exp(np.asarray(actor.log_std))[0]
+    steps = []
+    for _ in range(num_steps):
+        action = act(actor, obs) + std * rng.normal(size=obs.shape)
+        reward = probe.reward(obs, action)
+        ended = age == probe.length - 1
+        steps.append((obs, action, reward, ended))
+        age = np.where(ended, 0, age + 1)
+        obs = probe.observe(rng, age)
+    all_obs, actions, rewards, ends = (np.stack(column) for column in zip(*steps, strict=True))
+    never = np.zeros_like(ends)
+    rollout = Rollout(
+        obs=np.float32(all_obs)[..., None],
+        action=np.float32(actions)[..., None],
+        reward=np.float32(rewards),
+        terminated=never if probe.time_limit else ends,
+        truncated=ends if probe.time_limit else never,
+        last_obs=np.float32(obs)[..., None],
+    )
+    return rollout, age, obs
