@@ -1,0 +1,144 @@
+"""What all formats share: looking at a path before a parser opens it, and writing without leaving halves."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import secrets
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from rilco.errors import DemonstrationError
+
+MAX_BYTES = 8 * 2**30
+"""The most that one file may unpack to. A few kilobytes can claim terabytes; five million pairs of Ant need
+0.7 GB."""
+
+_PICKLE_SUFFIXES = {".pkl", ".pickle", ".p", ".joblib", ".pt", ".pth"}
+
+
+def existing(path: str | os.PathLike[str]) -> Path:
+    """The path, or an error that suggests what may have been meant."""
+    path = Path(path).expanduser()
+    with _reaching(path):
+        if path.exists():
+            return path
+    if not path.parent.is_dir():
+        raise DemonstrationError(f"{path}: the folder {path.parent} does not exist. Check the path.")
+    names = [entry.name for entry in entries(path.parent)]
+    near = difflib.get_close_matches(path.name, names, n=3)
+    hint = f"Did you mean {' or '.join(near)}?" if near else f"The folder holds {listing(names)}."
+    raise DemonstrationError(f"{path}: no such file or folder. {hint}")
+
+
+def entries(folder: Path) -> list[Path]:
+    """What is in a folder, in order, without hidden files."""
+    with _reaching(folder):
+        return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
+
+
+def listing(names: list[str], most: int = 8) -> str:
+    """`a, b, c and 4 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more if names else "nothing"
+
+
+def check_file(path: Path) -> None:
+    """Refuses what no parser should be given: pipes, devices, empty or unreadable files, and every pickle."""
+    if not path.is_file():
+        raise DemonstrationError(f"{path}: this is not a regular file. Name a file of demonstrations.")
+    with _reaching(path), path.open("rb") as file:
+        head = file.read(8)
+    if not head:
+        raise DemonstrationError(f"{path}: the file is empty (0 bytes). Copy or write it again.")
+    if path.suffix.lower() in _PICKLE_SUFFIXES or _is_pickle(path, head):
+        raise DemonstrationError(
+            f"{path}: this is a pickle, and opening a pickle can run any program hidden in it, so rilco "
+            "never loads one. Open it where you trust it and save the arrays as npz, with the names obs and "
+            "action."
+        )
+
+
+@contextlib.contextmanager
+def _reaching(path: Path) -> Iterator[None]:
+    """For what the system refuses before any content is seen: no permission, or a name that is too long."""
+    try:
+        yield
+    except OSError as error:
+        raise DemonstrationError(
+            f"{path}: the path cannot be read ({error.strerror or error}). Check its spelling, and who may "
+            "read it."
+        ) from error
+
+
+def _is_pickle(path: Path, head: bytes) -> bool:
+    if head[:1] == b"\x80" and head[1:2] in (b"\2", b"\3", b"\4", b"\5"):  # the PROTO opcode and its version
+        return True
+    if head[:4] != b"PK\x03\x04":
+        return False
+    try:
+        with zipfile.ZipFile(path) as archive:  # what PyTorch saves: a zip around a pickle
+            return any(name.endswith("data.pkl") for name in archive.namelist())
+    except Exception:  # a damaged zip; the format that reads zips will say so
+        return False
+
+
+def check_size(path: Path, size: int) -> None:
+    """Refuses a file whose arrays would fill the memory, before they are read."""
+    if size > MAX_BYTES:
+        raise DemonstrationError(
+            f"{path}: the arrays claim {size / 2**30:.1f} GB; the limit is {MAX_BYTES / 2**30:.0f} GB a "
+            "file. If there really is that much, split the file; otherwise it is damaged, or made to fill "
+            "the memory."
+        )
+
+
+@contextlib.contextmanager
+def parsing(path: Path, kind: str) -> Iterator[None]:
+    """Turns whatever a parser raises on damaged bytes into one clear error.
+
+    Everything is caught on purpose: h5py, zipfile and NumPy raise a dozen types on damaged files, and to the
+    user they all mean the same. Keep what is inside the block down to calls of the parser.
+    """
+    try:
+        yield
+    except DemonstrationError:
+        raise
+    except Exception as error:
+        detail = " ".join(str(error).split())[:200]
+        raise DemonstrationError(
+            f"{path}: the file cannot be read as {kind} ({type(error).__name__}: {detail}). It has "
+            f"{path.stat().st_size if path.exists() else 0} bytes; it may be cut short, damaged, or of "
+            "another format. Copy or download it again, or write it anew."
+        ) from error
+
+
+@contextlib.contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yields a path to write a file or a folder to; it takes its real name only if all went well.
+
+    On any failure nothing is left behind, and a file that was there before is untouched.
+    """
+    path = Path(path).expanduser()
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        yield temporary
+        if temporary.is_file():
+            with temporary.open("rb") as file:  # the bytes must reach the disk before the name does
+                os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except (OSError, RuntimeError) as error:  # the latter is what h5py raises when closing fails
+        reason = " ".join(str(getattr(error, "strerror", None) or error).split())[:200]
+        raise DemonstrationError(
+            f"{path}: the file could not be written ({reason}). Nothing was left behind. Check that the "
+            "folder exists, may be written to and has space."
+        ) from error
+    finally:
+        with contextlib.suppress(OSError):  # gone, because it was renamed
+            if temporary.is_dir():
+                shutil.rmtree(temporary)
+            else:
+                temporary.unlink()
