@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -38,13 +39,20 @@ class Policy:
     def action_dim(self) -> int:
         return int(self.log_std.shape[0])
 
+    @functools.cached_property
+    def _obs_scale(self) -> np.ndarray:
+        return 1.0 / np.sqrt(self.obs_var + np.float32(OBS_EPSILON))
+
     def mean(self, obs: np.ndarray) -> np.ndarray:
         """Mean actions [n, action_dim] of float32 observations [n, obs_dim]."""
-        x = (obs - self.obs_mean) / np.sqrt(self.obs_var + np.float32(OBS_EPSILON))
-        x = np.clip(x, -OBS_CLIP, OBS_CLIP)
+        x = obs - self.obs_mean
+        x *= self._obs_scale
+        np.clip(x, -OBS_CLIP, OBS_CLIP, out=x)
         *hidden, (head, bias) = self.layers
         for weight, b in hidden:
-            x = np.tanh(x @ weight + b)
+            x = x @ weight
+            x += b
+            np.tanh(x, out=x)
         return x @ head + bias
 
     def predict(

@@ -8,10 +8,11 @@ import numpy as np
 
 from rilco.policy.saved import Policy
 from rilco.rollout.layout import SharedArrays, Sizes
-from rilco.rollout.seeding import ACTION_NOISE, EPISODE, EVALUATION, generator
+from rilco.rollout.seeding import ACTION_NOISE, EPISODE, EVALUATION, RepositionedGenerator, generator
 from rilco.tasks.table import Task
 
 MAX_EVALUATION_STEPS = 10_000  # an environment without a time limit must not hang the run
+EVALUATION_ENVS = 2  # a worker: a Bullet client takes 30 MB
 
 
 class EnvironmentSlice:
@@ -23,7 +24,8 @@ class EnvironmentSlice:
     """
 
     def __init__(self, task: Task, sizes: Sizes, seed: int, first: int, last: int) -> None:
-        self.task, self.sizes, self.seed = task, sizes, seed
+        self.sizes, self.seed = sizes, seed
+        self.seeds = RepositionedGenerator(seed, EPISODE)
         self.rows = slice(first, last)
         self.first = first
         self.batch = task.make_batch(last - first)
@@ -33,7 +35,7 @@ class EnvironmentSlice:
 
     def start(self) -> None:
         """Begin episode 0 everywhere."""
-        self.obs[self.rows] = self._reset(range(self.batch.num_envs))
+        self.obs[self.rows] = self._reset(list(range(self.batch.num_envs)))
 
     def collect(self, iteration: int, shared: SharedArrays) -> None:
         """Act for `num_steps` steps and write the transitions into this slice's rows."""
@@ -66,13 +68,12 @@ class EnvironmentSlice:
 
     def _reset(self, rows: Sequence[int]) -> np.ndarray:
         """Start the episode that `self.episode` says, in each of `rows`."""
-        rngs = [generator(self.seed, EPISODE, self.first + row, int(self.episode[row])) for row in rows]
-        if not any(self.episode[row] == 0 for row in rows):
+        rngs = (self.seeds.at(self.first + row, int(self.episode[row])) for row in rows)
+        if self.episode[rows].all():
             return self.batch.reset(rows, rngs)
         # Episode 0 differs in one reward (see BulletBatch.reset), so reset row by row.
         starts = [
-            self.batch.reset([r], [g], first=bool(self.episode[r] == 0))
-            for r, g in zip(rows, rngs, strict=True)
+            self.batch.reset([r], [g], first=self.episode[r] == 0) for r, g in zip(rows, rngs, strict=True)
         ]
         return np.concatenate(starts)
 
@@ -82,7 +83,7 @@ class EnvironmentSlice:
         `actions` [sum of lengths, action_dim] holds the environments' actions one after the other.
         """
         self.episode[:] = episode
-        self.obs[self.rows] = self._reset(range(self.batch.num_envs))
+        self.obs[self.rows] = self._reset(list(range(self.batch.num_envs)))
         self.episode_return[:] = 0.0
         offsets = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(int)
         for t in range(int(lengths.max(initial=0))):
@@ -101,23 +102,30 @@ def evaluate(
     """Returns and lengths of whole episodes with the deterministic policy.
 
     `episodes` are this worker's, of `total`; the policy sees a batch of `total` rows (see EnvironmentSlice).
+    A few environments take the episodes in turn.
     """
-    batch = task.make_batch(len(episodes))
+    batch = task.make_batch(min(len(episodes), EVALUATION_ENVS))
+    seeds = RepositionedGenerator(seed, EVALUATION)
+    obs = np.zeros((total, policy.obs_dim), np.float32)
+    returns, lengths = np.zeros(total), np.zeros(total, int)
+    waiting = list(reversed(episodes))
+    playing = [-1] * batch.num_envs  # the episode of each environment
     try:
-        obs = np.zeros((total, policy.obs_dim), np.float32)
-        rngs = [generator(seed, EVALUATION, episode) for episode in episodes]
-        obs[episodes.start : episodes.stop] = batch.reset(range(len(episodes)), rngs)
-        returns, lengths = np.zeros(len(episodes)), np.zeros(len(episodes), int)
-        running = np.arange(len(episodes))
-        for _ in range(MAX_EVALUATION_STEPS):
-            action = policy.mean(obs)[episodes.start + running]
-            outcome = batch.step(action, running.tolist())
-            obs[episodes.start + running] = outcome.obs
-            returns[running] += outcome.reward
-            lengths[running] += 1
-            running = running[~(outcome.terminated | outcome.truncated)]
-            if not len(running):
-                break
-        return returns.tolist(), lengths.tolist()
+        while True:
+            for row, episode in enumerate(playing):
+                if episode < 0 and waiting:
+                    playing[row] = waiting.pop()
+                    obs[playing[row]] = batch.reset([row], [seeds.at(playing[row])])[0]
+            rows = [row for row, episode in enumerate(playing) if episode >= 0]
+            if not rows:
+                return returns[episodes].tolist(), lengths[episodes].tolist()
+            active = [playing[row] for row in rows]
+            outcome = batch.step(policy.mean(obs)[active], rows)
+            obs[active] = outcome.obs
+            returns[active] += outcome.reward
+            lengths[active] += 1
+            ended = outcome.terminated | outcome.truncated | (lengths[active] >= MAX_EVALUATION_STEPS)
+            for i in np.flatnonzero(ended):
+                playing[rows[i]] = -1
     finally:
         batch.close()

@@ -120,6 +120,14 @@ class RolloutPool:
         self._command("replay", arguments)
         return self._shared["obs"][0].copy()
 
+    def mark(self) -> None:
+        """For the benchmark: call before `collect` to be able to call `bare` after it."""
+        self._command("mark")
+
+    def bare(self) -> None:
+        """For the benchmark: repeat the last `collect` with nothing but the simulator."""
+        self._command("bare")
+
     # -- processes -------------------------------------------------------------------------------
 
     def _command(self, command: str, arguments: Sequence[dict[str, Any]] | None = None) -> list[Any]:

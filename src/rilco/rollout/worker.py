@@ -7,12 +7,13 @@ again in every worker. Commands and answers are JSON; arrays travel through shar
 from __future__ import annotations
 
 import faulthandler
+import functools
 import json
 import signal
 import sys
 import traceback
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from rilco.policy.saved import Policy
 from rilco.rollout.actor import EnvironmentSlice, evaluate
 from rilco.rollout.layout import SharedArrays, Sizes
 from rilco.tasks.table import Task
+
+if TYPE_CHECKING:
+    from rilco.rollout.bare import BareReplay
 
 
 class Worker:
@@ -46,6 +50,20 @@ class Worker:
         policy: Policy = self.shared.read_policy()
         returns, lengths = evaluate(self.task, policy, seed, range(*episodes), total)
         return {"returns": returns, "lengths": lengths}
+
+    def mark(self) -> None:
+        """For the benchmark: prepare to repeat the next `collect`."""
+        self.bare_replay.mark(self.slice.episode)
+
+    def bare(self) -> None:
+        """For the benchmark: repeat the last `collect` with the simulator alone."""
+        self.bare_replay.replay(self.shared)
+
+    @functools.cached_property
+    def bare_replay(self) -> BareReplay:
+        from rilco.rollout.bare import BareReplay
+
+        return BareReplay(self.slice.batch, self.seed, self.slice.first)
 
     def close(self) -> None:
         self.slice.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -21,7 +21,8 @@ class Batch(Protocol):
     """Environments stepped together; a row is one environment.
 
     Episodes are a function of the generator given to `reset` and of the actions, so that a checkpoint
-    can restore an environment by replaying them.
+    can restore an environment by replaying them. A generator may be the same object as the one before,
+    repositioned: it is used up before the next is taken.
     """
 
     num_envs: int
@@ -29,7 +30,7 @@ class Batch(Protocol):
     action_dim: int
 
     def reset(
-        self, rows: Sequence[int], rngs: Sequence[np.random.Generator], first: bool = False
+        self, rows: Sequence[int], rngs: Iterable[np.random.Generator], first: bool = False
     ) -> np.ndarray: ...
 
     def step(self, action: np.ndarray, rows: Sequence[int] | None = None) -> Step: ...

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from rilco.errors import TaskError
 from rilco.tasks.batch import Step
+from rilco.tasks.kinematics import PlanarParts
 from rilco.tasks.robots import Robot
 
 TIME_LIMIT = 1000
@@ -42,6 +44,7 @@ class BulletBatch:
         self.body = 1  # body 0 is the ground
         self.saved = [pybullet.saveState(physicsClientId=client) for client in self.clients]
         self._read_model()
+        self.parts = _fitted_parts(robot, self.torso, tuple(self.joints)) if self.torso >= 0 else None
         self._allocate()
 
     def _read_model(self) -> None:
@@ -55,32 +58,32 @@ class BulletBatch:
         self.links = list(range(count))
         self.torso = links.get("torso", -1)  # -1: the torso is the floating base (Ant)
         self.foot_column = {links[foot]: i for i, foot in enumerate(self.robot.feet)}
-        self.lower = np.array([info[j][8] for j in self.joints])
-        self.range = np.array([info[j][9] for j in self.joints]) - self.lower
+        # Positions are scaled to -1..1 between the joint's limits, velocities by 0.1.
+        lower = np.array([info[j][8] for j in self.joints])
+        scale = 2.0 / (np.array([info[j][9] for j in self.joints]) - lower)
+        self.joint_scale = np.stack([scale, np.full_like(scale, 0.1)], axis=1).ravel()
+        self.joint_offset = np.stack([-lower * scale - 1.0, np.zeros_like(scale)], axis=1).ravel()
         self.torque_scale = np.array(
             [self.robot.power * self.robot.joint_power.get(names[j], 100.0) for j in self.joints]
         )
         floor, _ = pybullet.getBasePositionAndOrientation(0, physicsClientId=client)
-        self.floor_xy = floor[:2]
         self.num_parts = count + (self.torso == -1)  # body parts of the robot, the floor not counted
+        self.target_with_floor = np.array([TARGET_X, 0.0]) - np.array(floor[:2]) / (self.num_parts + 1)
 
     def _allocate(self) -> None:
-        n = self.num_envs
-        self.obs_dim = 8 + 2 * len(self.joints) + len(self.robot.feet)
-        self.action_dim = len(self.joints)
+        n, joints = self.num_envs, len(self.joints)
+        self.obs_dim = 8 + 2 * joints + len(self.robot.feet)
+        self.action_dim = joints
+        self._read = self._read_planar if self.torso >= 0 else self._read_floating
         self.foot_contact = np.zeros((n, len(self.robot.feet)), np.float32)
         self.initial_z = np.zeros(n)
         self.potential = np.zeros(n)
         self.steps = np.zeros(n, np.int64)
-        self.joint_speed = np.zeros((n, self.action_dim), np.float32)
-        self.joints_at_limit = np.zeros(n)
-        self.height = np.zeros(n)
-        self.pitch = np.zeros(n)
 
     # -- the two calls of the inner loop ---------------------------------------------------------
 
     def reset(
-        self, rows: Sequence[int], rngs: Sequence[np.random.Generator], first: bool = False
+        self, rows: Sequence[int], rngs: Iterable[np.random.Generator], first: bool = False
     ) -> np.ndarray:
         """Start new episodes in `rows`, each drawing its joint angles from its generator.
 
@@ -88,16 +91,17 @@ class BulletBatch:
         the potential at the start is computed before the floor counts as a body part, which shifts the
         first reward of that episode.
         """
+        raw = []
         for row, rng in zip(rows, rngs, strict=True):
             self.restore(row, rng.uniform(-JOINT_NOISE, JOINT_NOISE, self.action_dim))
-        index = np.asarray(rows)
+            raw.append(self._read(row))
+        index, state = np.asarray(rows), _RawState(np.array(raw))
         self.foot_contact[index] = 0.0
         self.steps[index] = 0
-        raw = np.array([self._read(row) for row in rows])
-        self.initial_z[index] = raw[:, 2]
-        obs, potential = self._observe(raw, index, count_floor=not first)
-        self.potential[index] = potential
-        return obs
+        self.initial_z[index] = state.z
+        to_target = self._to_target(state, count_floor=not first)
+        self.potential[index] = _potential(to_target)
+        return self._observe(state, to_target, index)
 
     def restore(self, row: int, angles: np.ndarray) -> None:
         """Put one environment's physics at the start of an episode with these joint angles."""
@@ -113,111 +117,129 @@ class BulletBatch:
 
     def step(self, action: np.ndarray, rows: Sequence[int] | None = None) -> Step:
         """Advance `rows` (all by default) by one control step; `action` has a line for each of them."""
-        rows = range(self.num_envs) if rows is None else rows
-        torque = (self.torque_scale * np.clip(action, -1.0, 1.0).astype(np.float64)).tolist()
-        set_torque, advance = self._pybullet.setJointMotorControlArray, self._pybullet.stepSimulation
-        mode, body, joints, clients = self._pybullet.TORQUE_CONTROL, self.body, self.joints, self.clients
-        raw = []
-        for i, row in enumerate(rows):
-            set_torque(body, joints, mode, forces=torque[i], physicsClientId=clients[row])
-            advance(clients[row])
-            raw.append(self._read(row))
-        index = np.asarray(rows)
-        obs, potential = self._observe(np.array(raw), index, count_floor=True)
-        alive = self._alive(index)  # uses the contacts of the step before, as the stock environment does
-        self._read_contacts(rows)
-        progress = potential - self.potential[index]
+        index: slice | np.ndarray = slice(None) if rows is None else np.asarray(rows)
+        raw, contact = self._advance(action, range(self.num_envs) if rows is None else rows)
+        state = _RawState(raw)
+        to_target = self._to_target(state, count_floor=True)
+        obs = self._observe(state, to_target, index)
+        # The contacts in the observation and in the knee rule are those of the step before, as in the
+        # stock environment.
+        fallen = self._fallen(obs, state, index)
+        self.foot_contact[index] = contact
+        potential = _potential(to_target)
+        reward = np.where(fallen, -1.0, 1.0) + (potential - self.potential[index])
+        reward += self._action_cost(action, obs)
         self.potential[index] = potential
         self.steps[index] += 1
-        reward = alive + progress + self._action_cost(action, index)
-        terminated = (alive < 0) if self.robot.ends_when_fallen else np.zeros(len(index), bool)
-        terminated |= ~np.isfinite(obs).all(axis=1)
-        limit = self.time_limit
-        truncated = self.steps[index] >= limit if limit is not None else np.zeros(len(index), bool)
-        return Step(obs, reward, terminated, truncated)
+        np.minimum(np.maximum(obs, -5.0, out=obs), 5.0, out=obs)
+        terminated = ~np.isfinite(obs).all(axis=1)
+        if self.robot.ends_when_fallen:
+            terminated |= fallen
+        if self.time_limit is None:
+            return Step(obs, reward, terminated, np.zeros(len(obs), bool))
+        return Step(obs, reward, terminated, self.steps[index] >= self.time_limit)
 
-    # -- reading the simulator -------------------------------------------------------------------
+    # -- the simulator ---------------------------------------------------------------------------
 
-    def _read(self, row: int) -> list[float]:
-        """One environment's state: sum of part x and y, torso z, quaternion, velocity, joints."""
-        pybullet, client = self._pybullet, self.clients[row]
-        joints = pybullet.getJointStates(self.body, self.joints, client)
-        links = pybullet.getLinkStates(self.body, self.links, 1, 0, client)
-        x = y = 0.0
-        for link in links:
-            position = link[0]
-            x += position[0]
-            y += position[1]
-        if self.torso >= 0:
-            position, quaternion, *_, velocity, _ = links[self.torso]
-        else:
-            position, quaternion = pybullet.getBasePositionAndOrientation(self.body, client)
-            velocity, _ = pybullet.getBaseVelocity(self.body, client)
-            x += position[0]
-            y += position[1]
-        return [x, y, position[2], *quaternion, *velocity, *[j[0] for j in joints], *[j[1] for j in joints]]
-
-    def _read_contacts(self, rows: Sequence[int]) -> None:
-        contact_points, body, column = self._pybullet.getContactPoints, self.body, self.foot_column
-        for row in rows:
-            touching = self.foot_contact[row]
-            touching[:] = 0.0
-            for point in contact_points(body, 0, physicsClientId=self.clients[row]):
+    def _advance(self, action: np.ndarray, rows: Sequence[int]) -> tuple[np.ndarray, list[list[float]]]:
+        """Apply torques and step the physics; returns raw states [n, 9 + 2 * joints] and foot contacts."""
+        pybullet, body, joints, clients = self._pybullet, self.body, self.joints, self.clients
+        set_torque, advance, contact_points = (
+            pybullet.setJointMotorControlArray,
+            pybullet.stepSimulation,
+            pybullet.getContactPoints,
+        )
+        mode, read, column, feet = pybullet.TORQUE_CONTROL, self._read, self.foot_column, len(self.robot.feet)
+        clipped = np.minimum(np.maximum(action, -1.0), 1.0)
+        raw, contact = [], []
+        for row, torque in zip(rows, (self.torque_scale * clipped).tolist(), strict=True):
+            client = clients[row]
+            set_torque(body, joints, mode, forces=torque, physicsClientId=client)
+            advance(client)
+            raw.append(read(row))
+            touching = [0.0] * feet
+            for point in contact_points(body, 0, physicsClientId=client):
                 foot = column.get(point[3])
                 if foot is not None:
                     touching[foot] = 1.0
+            contact.append(touching)
+        return np.array(raw), contact
+
+    def _read_planar(self, row: int) -> list[float]:
+        """One environment as `_RawState` lays it out; the other body parts follow from the torso and joints."""
+        pybullet, client = self._pybullet, self.clients[row]
+        torso = pybullet.getLinkState(self.body, self.torso, 1, 0, client)
+        position, quaternion = torso[0], torso[1]
+        raw = [*position, *pybullet.getEulerFromQuaternion(quaternion), *torso[6], *quaternion[1::2]]
+        for joint in pybullet.getJointStates(self.body, self.joints, client):
+            raw += joint[:2]
+        return raw
+
+    def _read_floating(self, row: int) -> list[float]:
+        """The same for a robot whose torso is its base: x and y are summed over the body parts."""
+        pybullet, client = self._pybullet, self.clients[row]
+        (x, y, z), quaternion = pybullet.getBasePositionAndOrientation(self.body, client)
+        velocity, _ = pybullet.getBaseVelocity(self.body, client)
+        for link in pybullet.getLinkStates(self.body, self.links, 0, 0, client):
+            position = link[0]
+            x += position[0]
+            y += position[1]
+        raw = [x, y, z, *pybullet.getEulerFromQuaternion(quaternion), *velocity, *quaternion[1::2]]
+        for joint in pybullet.getJointStates(self.body, self.joints, client):
+            raw += joint[:2]
+        return raw
 
     # -- arithmetic over all environments --------------------------------------------------------
 
-    def _observe(
-        self, raw: np.ndarray, index: np.ndarray, *, count_floor: bool
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Observations [n, obs_dim] and potentials [n] from raw states [n, 10 + 2 * joints]."""
-        n_joints, z, velocity = self.action_dim, raw[:, 2], raw[:, 7:10]
-        parts = self.num_parts + count_floor
-        mean_x = (raw[:, 0] + count_floor * self.floor_xy[0]) / parts
-        mean_y = (raw[:, 1] + count_floor * self.floor_xy[1]) / parts
-        roll, pitch, yaw = euler_from_quaternion(raw[:, 3:7])
-        to_x, to_y = TARGET_X - mean_x, -mean_y
-        angle = np.arctan2(to_y, to_x) - yaw
-        cos, sin = np.cos(yaw), np.sin(yaw)
+    def _to_target(self, state: _RawState, *, count_floor: bool) -> np.ndarray:
+        """From the mean of the body parts to the target: [2, n]."""
+        part_sum = (
+            state.xy if self.parts is None else self.parts.sums(state.x, state.half_angle, state.joint_angle)
+        )
+        if count_floor:
+            return (self.target_with_floor - part_sum / (self.num_parts + 1)).T
+        return (np.array([TARGET_X, 0.0]) - part_sum / self.num_parts).T
 
-        obs = np.empty((len(index), self.obs_dim), np.float32)
-        obs[:, 0] = z - self.initial_z[index]
+    def _observe(self, state: _RawState, to_target: np.ndarray, index: slice | np.ndarray) -> np.ndarray:
+        """Observations [n, obs_dim], before they are clipped."""
+        yaw, (vx, vy, vz) = state.yaw, 0.3 * state.velocity
+        angle = np.arctan2(to_target[1], to_target[0]) - yaw
+        cos, sin = np.cos(yaw), np.sin(yaw)
+        joints = slice(8, 8 + 2 * self.action_dim)
+        obs = np.empty((len(yaw), self.obs_dim), np.float32)
+        obs[:, 0] = state.z - self.initial_z[index]
         obs[:, 1] = np.sin(angle)
         obs[:, 2] = np.cos(angle)
-        obs[:, 3] = 0.3 * (cos * velocity[:, 0] + sin * velocity[:, 1])
-        obs[:, 4] = 0.3 * (cos * velocity[:, 1] - sin * velocity[:, 0])
-        obs[:, 5] = 0.3 * velocity[:, 2]
-        obs[:, 6] = roll
-        obs[:, 7] = pitch
-        obs[:, 8 : 8 + 2 * n_joints : 2] = 2.0 * (raw[:, 10 : 10 + n_joints] - self.lower) / self.range - 1.0
-        obs[:, 9 : 8 + 2 * n_joints : 2] = 0.1 * raw[:, 10 + n_joints :]
-        obs[:, 8 + 2 * n_joints :] = self.foot_contact[index]
+        obs[:, 3] = cos * vx + sin * vy
+        obs[:, 4] = cos * vy - sin * vx
+        obs[:, 5] = vz
+        obs[:, 6:8] = state.roll_pitch
+        obs[:, joints] = state.joints * self.joint_scale + self.joint_offset
+        obs[:, joints.stop :] = self.foot_contact[index]
+        return obs
 
-        self.joint_speed[index] = obs[:, 9 : 8 + 2 * n_joints : 2]
-        self.joints_at_limit[index] = (np.abs(obs[:, 8 : 8 + 2 * n_joints : 2]) > 0.99).sum(axis=1)
-        self.height[index] = obs[:, 0] + self.initial_z[index]
-        self.pitch[index] = pitch
-        potential = -np.sqrt(to_x * to_x + to_y * to_y) / DT
-        return np.clip(obs, -5.0, 5.0, out=obs), potential
+    def _fallen(self, obs: np.ndarray, state: _RawState, index: slice | np.ndarray) -> np.ndarray:
+        robot = self.robot
+        # Height and knees go by the observation, which is float32, as in the stock environment.
+        fallen = obs[:, 0] + self.initial_z[index] <= robot.min_height
+        if robot.max_pitch < np.inf:
+            fallen |= np.abs(state.roll_pitch[:, 1]) >= robot.max_pitch
+        for knee in robot.knees:
+            fallen |= obs[:, knee - len(robot.feet)] > 0
+        return fallen
 
-    def _alive(self, index: np.ndarray) -> np.ndarray:
-        """+1 while upright, -1 when fallen."""
-        upright = self.height[index] > self.robot.min_height
-        upright &= np.abs(self.pitch[index]) < self.robot.max_pitch
-        if self.robot.knees:
-            upright &= ~self.foot_contact[index][:, self.robot.knees].any(axis=1)
-        return np.where(upright, 1.0, -1.0)
-
-    def _action_cost(self, action: np.ndarray, index: np.ndarray) -> np.ndarray:
-        """Electricity uses the unclipped action, as the stock environment does."""
-        work = np.abs(action * self.joint_speed[index]).mean(axis=1).astype(np.float64)
-        torque = np.square(action).mean(axis=1).astype(np.float64)
+    def _action_cost(self, action: np.ndarray, obs: np.ndarray) -> np.ndarray:
+        """Work, torque and joints at their limits; with the unclipped action, as in the stock environment."""
+        joints = obs[:, 8 : 8 + 2 * self.action_dim]
+        count = self.action_dim
+        # Sums in the dtype of the action and rounded there, as the stock environment's means are.
+        work = np.add.reduce(np.abs(action * joints[:, 1::2]), axis=1) / action.dtype.type(count)
+        torque = np.add.reduce(np.square(action), axis=1) / action.dtype.type(count)
+        at_limit = np.add.reduce(np.abs(joints[:, ::2]) > 0.99, axis=1)
         return (
-            ELECTRICITY_COST * work
-            + STALL_TORQUE_COST * torque
-            + JOINT_LIMIT_COST * self.joints_at_limit[index]
+            ELECTRICITY_COST * work.astype(np.float64)
+            + STALL_TORQUE_COST * torque.astype(np.float64)
+            + JOINT_LIMIT_COST * at_limit
         )
 
     # -- everything else -------------------------------------------------------------------------
@@ -248,21 +270,34 @@ class BulletBatch:
         self.clients = []
 
 
-def euler_from_quaternion(q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Roll, pitch and yaw of quaternions [n, 4] (x, y, z, w), with Bullet's rule at the poles."""
-    x, y, z, w = q[:, 0], q[:, 1], q[:, 2], q[:, 3]
-    sin_pitch = -2.0 * (x * z - w * y)
-    xx, yy, zz, ww = x * x, y * y, z * z, w * w
-    roll = np.arctan2(2.0 * (y * z + w * x), ww - xx - yy + zz)
-    pitch = np.arcsin(np.clip(sin_pitch, -1.0, 1.0))
-    yaw = np.arctan2(2.0 * (x * y + w * z), ww + xx - yy - zz)
-    pole = np.abs(sin_pitch) >= 0.99999
-    if pole.any():  # only roll + yaw is defined there
-        sign = np.sign(sin_pitch)
-        roll = np.where(pole, 0.0, roll)
-        pitch = np.where(pole, 0.5 * np.pi * sign, pitch)
-        yaw = np.where(pole, 2.0 * np.arctan2(-sign * x, sign * y), yaw)
-    return roll, pitch, yaw
+class _RawState:
+    """Names for the columns that `_read_planar` and `_read_floating` fill; one line an environment."""
+
+    def __init__(self, raw: np.ndarray) -> None:
+        self.x, self.xy, self.z = raw[:, 0], raw[:, :2], raw[:, 2]
+        self.roll_pitch, self.yaw = raw[:, 3:5], raw[:, 5]
+        self.velocity = raw[:, 6:9].T  # [3, n]
+        self.half_angle = raw[:, 9:11]  # y and w of the torso's quaternion
+        self.joints = raw[:, 11:]  # position and velocity in turn
+        # After a step the simulator's link positions are those before its last substep, while joints have
+        # moved on; so do without the last substep's part. At a reset velocities are zero.
+        self.joint_angle = raw[:, 11::2] - SUBSTEP * raw[:, 12::2]
+
+
+def _potential(to_target: np.ndarray) -> np.ndarray:
+    """Minus the distance, per second of a step: its change is the reward for progress."""
+    return np.sqrt(to_target[0] ** 2 + to_target[1] ** 2) / -DT
+
+
+@functools.cache
+def _fitted_parts(robot: Robot, torso: int, joints: tuple[int, ...]) -> PlanarParts:
+    """Fitted once a process, in a client of its own."""
+    pybullet = _import_pybullet()
+    client = _build_world(pybullet, robot)
+    try:
+        return PlanarParts(pybullet, client, 1, torso, list(joints))
+    finally:
+        pybullet.disconnect(client)
 
 
 def _build_world(pybullet, robot: Robot) -> int:

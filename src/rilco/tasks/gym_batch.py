@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import gymnasium
@@ -29,7 +29,7 @@ class GymBatch:
         self._action_space = action_space
 
     def reset(
-        self, rows: Sequence[int], rngs: Sequence[np.random.Generator], first: bool = False
+        self, rows: Sequence[int], rngs: Iterable[np.random.Generator], first: bool = False
     ) -> np.ndarray:
         """Start new episodes; each environment is seeded from its generator, so an episode can be replayed."""
         obs = np.empty((len(rows), self.obs_dim), np.float32)

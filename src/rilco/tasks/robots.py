@@ -24,7 +24,7 @@ class Robot:
     """Factor on every motor torque."""
     feet: tuple[str, ...]
     """Links whose ground contact is part of the observation, in that order."""
-    joint_power: Mapping[str, float] = field(default_factory=dict)
+    joint_power: Mapping[str, float] = field(default_factory=dict, hash=False)
     """Torque coefficient of single joints; 100 where absent."""
     min_height: float = -float("inf")
     """Fallen when the torso's centre is at or below this height."""

@@ -1,0 +1,50 @@
+"""The Python face of the command line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from rilco.config import RunConfig
+from rilco.evaluation import evaluate
+from rilco.options import make_config
+from rilco.run import Run
+from rilco.training import train_run
+
+__all__ = ["evaluate", "train"]
+
+
+def train(
+    out: str | os.PathLike[str],
+    *,
+    method: str | None = None,
+    task: str | None = None,
+    env: str | None = None,
+    demos: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    noise_rate: float | None = None,
+    steps: float | None = None,
+    seed: int | None = None,
+    resume: bool = False,
+    workers: int | None = None,
+    quiet: bool = False,
+    settings: dict[str, Any] | None = None,
+) -> Run:
+    """Train a policy in the folder `out`; the same as `rilco train`.
+
+    Give a Bullet `task` or any Gymnasium `env`, and `demos` for every method that imitates. `settings` reaches
+    every other field of `RunConfig`: `{"classifier.lam": 0.3, "evaluate_every": 50_000}`. With `resume` the run
+    in `out` goes on where its last checkpoint is; options left out are taken from it.
+    """
+    options = {
+        "method": method,
+        "task": task,
+        "env": env,
+        "demos": demos,
+        "noise_rate": noise_rate,
+        "steps": None if steps is None else int(steps),
+        "seed": seed,
+        **(settings or {}),
+    }
+    config = make_config(options, stored=RunConfig.load(out) if resume else None)
+    return train_run(config, out, resume=resume, workers=workers, quiet=quiet)

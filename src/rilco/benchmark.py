@@ -1,0 +1,109 @@
+"""Throughput of training and rollouts against the bare simulator, all in one run.
+
+A machine's speed drifts from second to second, so every iteration is measured three ways back to back: RIL-Co's
+whole iteration, its collection within it, and the same motions repeated by the simulator alone. The ratios of
+the sums are what to compare; steps per second are this machine's.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from rilco.config import RunConfig
+from rilco.demonstrations import Demonstrations
+from rilco.progress import Silent
+from rilco.rollout.layout import Sizes
+from rilco.rollout.pool import RolloutPool
+from rilco.run import open_run
+from rilco.tasks.robots import ROBOTS
+from rilco.tasks.table import Task
+from rilco.training import Trainer
+
+WARM_UP = 20  # iterations: compilation, and the normaliser's first statistics
+PAIRS = 17_500  # demonstrations at noise rate 0.4
+
+
+def run_benchmark(
+    tasks: Sequence[str] = tuple(ROBOTS),
+    *,
+    iterations: int = 150,
+    workers: int = 2,
+    method: str = "ril-co",
+    report: Callable[[str], None] = lambda text: None,
+) -> dict[str, Any]:
+    """Measure each task; the result is what `rilco bench --json` writes."""
+    results: dict[str, Any] = {"tasks": {}, "phases_ms": {}, "peak_rss_mb": 0.0}
+    for task in tasks:
+        report(task)
+        jax.clear_caches()
+        Path("/proc/self/clear_refs").write_text("5")  # the peak is this task's, not an earlier one's
+        speeds, phases, peak = measure_task(task, iterations=iterations, workers=workers, method=method)
+        results["tasks"][task] = speeds
+        results["phases_ms"][task] = phases
+        results["peak_rss_mb"] = max(results["peak_rss_mb"], peak)
+    return results
+
+
+def measure_task(
+    task: str, *, iterations: int, workers: int, method: str
+) -> tuple[dict[str, float], dict[str, float], float]:
+    """Steps per second by `bare`, `pool` and `train`; milliseconds an iteration by phase; peak memory in MB."""
+    config = RunConfig(method=method, task=Task(task=task), demos=("benchmark",), evaluate_every=-1)
+    obs_dim, action_dim = config.task.dimensions()
+    sizes = Sizes(config.num_envs, config.num_steps, obs_dim, action_dim, config.acktr.hidden_sizes)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_run(Path(folder) / "run", config, resume=False) as run,
+        RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers) as pool,
+    ):
+        trainer = Trainer(config, _random_demonstrations(obs_dim, action_dim), pool, run, Silent())
+        pool.start()
+        bare_seconds = train_seconds = 0.0
+        for i in range(WARM_UP + iterations):
+            if i == WARM_UP:
+                trainer.clock.phases.clear()
+                bare_seconds = train_seconds = 0.0
+            pool.mark()
+            start = time.perf_counter()
+            run.append_metrics(trainer.iterate())
+            middle = time.perf_counter()
+            pool.bare()
+            train_seconds += middle - start
+            bare_seconds += time.perf_counter() - middle
+        phases = dict(trainer.clock.phases)
+        peak = peak_memory_mb([os.getpid(), *pool.pids])
+    transitions = iterations * config.transitions_per_iteration
+    speeds = {
+        "bare": transitions / bare_seconds,
+        "pool": transitions / phases["collect"],
+        "train": transitions / train_seconds,
+    }
+    milliseconds = {name: 1e3 * phases[name] / iterations for name in ("collect", "learn")}
+    milliseconds["rest"] = 1e3 * train_seconds / iterations - sum(milliseconds.values())
+    milliseconds["bare"] = 1e3 * bare_seconds / iterations
+    return speeds, milliseconds, peak
+
+
+def peak_memory_mb(pids: Sequence[int]) -> float:
+    """The sum of the processes' largest resident sizes: no less than what they ever held together."""
+    total = 0
+    for pid in pids:
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                total += int(line.split()[1])
+    return total / 1024
+
+
+def _random_demonstrations(obs_dim: int, action_dim: int) -> Demonstrations:
+    """Learning takes the same time whatever the demonstrations are; these need no file."""
+    rng = np.random.default_rng(0)
+    obs = rng.standard_normal((PAIRS, obs_dim), np.float32)
+    return Demonstrations(obs, rng.standard_normal((PAIRS, action_dim), np.float32))

@@ -1,0 +1,110 @@
+"""Checkpoints that can be trusted: written whole or not at all, verified when read, resumed bit-exactly.
+
+A checkpoint is a safetensors file with the learner's state and the actions of every unfinished episode,
+and a small JSON manifest, written after it, with its SHA-256. A file that was torn by a crash has no
+manifest or the wrong digest, and the checkpoint before it is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rilco.errors import RunError
+from rilco.files import write_atomically
+
+KEEP = 2  # the newest, and the one before it should the newest turn out torn
+FORMAT = "rilco-checkpoint-1"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a run was after some iteration."""
+
+    iteration: int
+    """Iterations done."""
+    arrays: Mapping[str, np.ndarray]
+    """Learner state and unfinished episodes."""
+    facts: Mapping[str, Any]
+    """The rest, as JSON: size of metrics.jsonl, best return so far, digest of the demonstrations."""
+
+
+def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint, then remove those that are no longer needed."""
+    from safetensors.numpy import save
+
+    name = f"{checkpoint.iteration:08d}"
+    data = save({key: np.asarray(array, order="C") for key, array in checkpoint.arrays.items()})
+    manifest = {
+        "format": FORMAT,
+        "iteration": checkpoint.iteration,
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "facts": dict(checkpoint.facts),
+    }
+    write_atomically(folder / f"{name}.safetensors", data)
+    write_atomically(folder / f"{name}.json", json.dumps(manifest, sort_keys=True).encode())
+    for old in sorted(folder.glob("*.json"))[:-KEEP]:
+        old.unlink(missing_ok=True)  # the manifest first: without it the data counts for nothing
+        old.with_suffix(".safetensors").unlink(missing_ok=True)
+
+
+def load_checkpoint(folder: Path) -> tuple[Checkpoint | None, list[str]]:
+    """The newest checkpoint that is whole, and a line for each newer one that is not."""
+    complaints: list[str] = []
+    for manifest_file in sorted(folder.glob("*.json"), reverse=True):
+        try:
+            return _read(manifest_file), complaints
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            complaints.append(
+                f"{manifest_file.with_suffix('.safetensors')} is damaged and was passed over: {error}"
+            )
+    return None, complaints
+
+
+def _read(manifest_file: Path) -> Checkpoint:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    manifest = json.loads(manifest_file.read_bytes())
+    if manifest["format"] != FORMAT:
+        raise ValueError(f"expected format {FORMAT!r}, found {manifest['format']!r}")
+    data = manifest_file.with_suffix(".safetensors").read_bytes()
+    if hashlib.sha256(data).hexdigest() != manifest["sha256"]:
+        raise ValueError("its content does not match its checksum")
+    try:
+        arrays = load(data)
+    except SafetensorError as error:
+        raise ValueError(str(error)) from error
+    return Checkpoint(int(manifest["iteration"]), arrays, manifest["facts"])
+
+
+def flatten(state: Any) -> dict[str, np.ndarray]:
+    """A pytree of arrays as a flat table, named by path."""
+    import jax
+
+    leaves, _ = jax.tree_util.tree_flatten_with_path(state)
+    return {f"state{jax.tree_util.keystr(path)}": np.asarray(leaf) for path, leaf in leaves}
+
+
+def unflatten(template: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+    """The inverse of `flatten`, checked against a freshly initialised state of the same run."""
+    import jax
+    import jax.numpy as jnp
+
+    expected = flatten(template)
+    found = {name: array for name, array in arrays.items() if name.startswith("state")}
+    if {n: (a.shape, a.dtype) for n, a in expected.items()} != {
+        n: (a.shape, a.dtype) for n, a in found.items()
+    }:
+        raise RunError(
+            "The checkpoint's arrays are not those of this run's learner: it was written by another version of "
+            "rilco or for another configuration. Start a new run in another folder."
+        )
+    treedef = jax.tree_util.tree_structure(template)
+    return jax.tree_util.tree_unflatten(treedef, [jnp.asarray(found[name]) for name in expected])

@@ -1,0 +1,36 @@
+"""`rilco evaluate`."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command(short_help="Returns of a trained policy over episodes.")
+@click.argument("run", metavar="RUN")
+@click.option("--episodes", default=10, show_default=True, type=click.IntRange(1))
+@click.option("--seed", default=0, show_default=True, type=int, help="Of the start states.")
+@click.option("--workers", type=click.IntRange(1), help="Processes.  [default: one a core]")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
+def command(run: str, episodes: int, seed: int, workers: int | None, as_json: bool) -> None:
+    """Evaluate the policy of a run folder (its best) or a policy file, with deterministic actions."""
+    from rilco.evaluation import evaluate
+    from rilco.policy.saved import load_policy
+
+    policy = load_policy(run)
+    outcome = evaluate(policy, episodes=episodes, seed=seed, workers=workers)
+    mean, std = float(outcome.returns.mean()), float(outcome.returns.std())
+    if as_json:
+        table = {
+            "mean": mean,
+            "std": std,
+            "returns": outcome.returns.tolist(),
+            "lengths": outcome.lengths.tolist(),
+        }
+        click.echo(json.dumps(table))
+        return
+    click.echo(f"{policy}")
+    click.echo(
+        f"return {mean:,.1f} ± {std:,.1f} over {episodes} episodes (mean length {outcome.lengths.mean():,.0f})"
+    )

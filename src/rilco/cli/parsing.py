@@ -1,0 +1,26 @@
+"""Kinds of values that several commands take."""
+
+from __future__ import annotations
+
+import click
+
+
+class Count(click.ParamType):
+    """A whole number that may be written 2e6, 300k or 5M."""
+
+    name = "number"
+    _suffixes = {"k": 1e3, "m": 1e6}  # noqa: RUF012 (a constant)
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        text = str(value).strip().lower().replace("_", "").replace(",", "")
+        factor = self._suffixes.get(text[-1:], 1.0)
+        try:
+            number = float(text[:-1] if factor > 1 else text) * factor
+        except ValueError:
+            self.fail(f"{value!r} is not a number; write 2000000, 2e6, 300k or 5M.", param, ctx)
+        if number != int(number):
+            self.fail(f"{value!r} is not a whole number.", param, ctx)
+        return int(number)
+
+
+COUNT = Count()

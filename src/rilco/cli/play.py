@@ -1,0 +1,19 @@
+"""`rilco play`."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command(short_help="Write a video of a trained policy.")
+@click.argument("run", metavar="RUN")
+@click.option("--video", required=True, help="Where to: a name that ends in .mp4 or .gif.")
+@click.option("--seed", default=0, show_default=True, type=int, help="Of the start state.")
+@click.option("--max-steps", default=1000, show_default=True, type=click.IntRange(1))
+@click.option("--fps", default=60, show_default=True, type=click.IntRange(1))
+def command(run: str, video: str, seed: int, max_steps: int, fps: int) -> None:
+    """Play one episode with the policy of a run folder or policy file, and write it as a video."""
+    from rilco.evaluation import play
+
+    count = play(run, video, seed=seed, max_steps=max_steps, fps=fps)
+    click.echo(f"{video}: {count} frames")

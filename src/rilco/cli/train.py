@@ -1,0 +1,105 @@
+"""`rilco train`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rilco.cli.parsing import COUNT
+from rilco.methods import METHODS
+
+METHOD_HELP = "How to learn: " + ", ".join(METHODS) + ".  [default: ril-co]"
+
+
+def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that every command that trains shares."""
+    options = [
+        click.option("--task", help="A Bullet task: halfcheetah, hopper, walker2d or ant."),
+        click.option("--env", help="Any Gymnasium environment with Box observations and actions, by id."),
+        click.option("--steps", type=COUNT, help="Transitions in all, for example 2e6.  [default: 20M]"),
+        click.option("--seed", type=int, help="Of everything random.  [default: 1]"),
+        click.option("--out", required=True, type=click.Path(path_type=Path), help="The run's folder."),
+        click.option("--resume", is_flag=True, help="Go on from the last checkpoint in --out."),
+        click.option("--workers", type=click.IntRange(1), help="Rollout processes.  [default: one a core]"),
+        click.option(
+            "--evaluate-every", type=COUNT, help="Transitions between evaluations.  [default: 100k]"
+        ),
+        click.option(
+            "--checkpoint-every",
+            default=100,
+            show_default=True,
+            type=click.IntRange(1),
+            help="In iterations.",
+        ),
+        click.option(
+            "--tensorboard/--no-tensorboard", default=True, help="Write TensorBoard events if installed."
+        ),
+        click.option(
+            "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any other setting of the run."
+        ),
+        click.option("--quiet", is_flag=True, help="No progress display."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command(short_help="Train a policy from demonstrations.")
+@click.option("--method", help=METHOD_HELP)
+@click.option("--demos", multiple=True, help="A demonstration file or folder; may be repeated.")
+@click.argument("more_demos", nargs=-1, metavar="[FILE]...")
+@click.option(
+    "--noise-rate", type=float, help="Mix the files by the paper's protocol at this rate, 0 to below 0.5."
+)
+@click.option("--loss", help="Margin loss of the classifier.  [default: ap]")
+@click.option("--lam", type=float, help="Weight of pseudo-labels against policy data.  [default: 0.5]")
+@run_options
+def command(**options: Any) -> None:
+    """Train a policy from demonstrations of mixed quality, none of them labelled.
+
+    \b
+    rilco train --task halfcheetah --demos demos/ --noise-rate 0.4 --steps 2e6 --out runs/hc
+    rilco train --env Hopper-v5 --demos mine.h5 other.h5 --steps 1e6 --out runs/mine
+    rilco train --out runs/hc --resume
+    """
+    demos = (*options.pop("demos"), *options.pop("more_demos"))
+    start({**options, "demos": demos or None})
+
+
+def start(options: dict[str, Any]) -> None:
+    """Run training with the given options; on Ctrl-C say how to go on."""
+    from rilco.config import RunConfig
+    from rilco.interrupt import Interrupted
+    from rilco.options import make_config, parse_settings
+    from rilco.training import train_run
+
+    how = {
+        name: options.pop(name) for name in ("resume", "workers", "checkpoint_every", "quiet", "tensorboard")
+    }
+    out: Path = options.pop("out")
+    options |= parse_settings(options.pop("settings"))
+    config = make_config(options, stored=RunConfig.load(out) if how["resume"] else None)
+    try:
+        run = train_run(config, out, **how)
+    except Interrupted as interrupted:
+        click.echo(
+            f"\nStopped; everything so far is in {out}. To go on:\n\n    {resume_command(out)}", err=True
+        )
+        sys.exit(interrupted.exit_code)
+    evaluations = run.evaluations()
+    if evaluations:
+        last = evaluations[-1]
+        click.echo(
+            f"Return {last['eval_return']:,.0f} ± {last['eval_std']:,.0f} over {config.evaluation_episodes} episodes "
+            f"after {last['transitions']:,} transitions; best {max(e['eval_return'] for e in evaluations):,.0f}."
+        )
+    click.echo(f"Run: {out}   policy: {out / 'policy'}")
+
+
+def resume_command(out: Path) -> str:
+    return f"rilco train --out {shlex.quote(str(out))} --resume"

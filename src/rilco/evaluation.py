@@ -1,0 +1,113 @@
+"""Running a finished policy: returns over episodes, and frames of one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rilco.errors import ConfigError, RunError
+from rilco.files import cannot_write
+from rilco.policy.saved import Policy, load_policy
+from rilco.rollout.layout import Sizes
+from rilco.rollout.pool import Evaluation, RolloutPool, default_workers
+from rilco.rollout.seeding import EVALUATION, generator
+from rilco.tasks.table import Task
+
+VIDEO_FORMATS = (".mp4", ".gif")
+
+
+def evaluate(
+    policy: Policy | str | os.PathLike[str],
+    *,
+    episodes: int = 10,
+    seed: int = 0,
+    task: Task | None = None,
+    workers: int | None = None,
+) -> Evaluation:
+    """Returns and lengths of whole episodes with the deterministic policy.
+
+    `policy` may be a run folder or a policy file; the environment is the one it was trained in unless `task`
+    says otherwise.
+    """
+    if episodes < 1:
+        raise ConfigError(f"--episodes {episodes}: expected at least 1.")
+    if not isinstance(policy, Policy):
+        policy = load_policy(policy)
+    task = task or task_of(policy)
+    workers = min(workers or default_workers(), episodes)
+    hidden = tuple(weight.shape[1] for weight, _ in policy.layers[:-1])
+    sizes = Sizes(workers, 1, policy.obs_dim, policy.action_dim, hidden)
+    with RolloutPool(task, sizes, seed=seed, num_workers=workers) as pool:
+        return pool.evaluate(policy, episodes=episodes, seed=seed)
+
+
+def task_of(policy: Policy) -> Task:
+    """The environment that a policy's card names."""
+    task, env = policy.card.get("task"), policy.card.get("env")
+    if task is None and env is None:
+        raise RunError("This policy file does not say what environment it is for; give --task or --env.")
+    return Task(task=task, env=env)
+
+
+def frames(
+    policy: Policy, *, seed: int = 0, max_steps: int = 1000, task: Task | None = None
+) -> Iterator[np.ndarray]:
+    """RGB frames [height, width, 3] of one episode with the deterministic policy, a frame a step."""
+    batch = (task or task_of(policy)).make_batch(1, render=True)
+    try:
+        obs = batch.reset([0], [generator(seed, EVALUATION, 0)])
+        yield batch.render(0)
+        for _ in range(max_steps):
+            outcome = batch.step(policy.mean(obs))
+            obs = outcome.obs
+            yield batch.render(0)
+            if outcome.terminated[0] or outcome.truncated[0]:
+                return
+    finally:
+        batch.close()
+
+
+def play(
+    policy: Policy | str | os.PathLike[str],
+    video: str | os.PathLike[str],
+    *,
+    seed: int = 0,
+    max_steps: int = 1000,
+    fps: int = 60,
+) -> int:
+    """Write a video of one episode, mp4 or gif by the file's ending; returns the number of frames."""
+    path = Path(video)
+    if path.suffix not in VIDEO_FORMATS:
+        raise ConfigError(f"--video {path}: expected a name that ends in {' or '.join(VIDEO_FORMATS)}.")
+    if not isinstance(policy, Policy):
+        policy = load_policy(policy)
+    # The name keeps its ending while the video is half-written, since the encoder goes by it.
+    partial = path.with_name(f".{path.stem}.part{path.suffix}")
+    count = 0
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.closing(_video_writer(partial, fps)) as writer:
+            for frame in frames(policy, seed=seed, max_steps=max_steps):
+                writer.append_data(frame)
+                count += 1
+        partial.replace(path)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return count
+
+
+def _video_writer(path: Path, fps: int) -> Any:
+    try:
+        import imageio.v2 as imageio
+    except ImportError as error:
+        raise ConfigError("Videos need imageio: pip install 'rilco[video]'.") from error
+    if path.suffix == ".gif":
+        return imageio.get_writer(path, fps=min(fps, 50), loop=0)  # gif counts in hundredths of a second
+    return imageio.get_writer(path, fps=fps, macro_block_size=8)

@@ -1,0 +1,48 @@
+"""Ctrl-C and SIGTERM ask a run to stop after its iteration; a second Ctrl-C stops it at once."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType
+from typing import Any
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupted(KeyboardInterrupt):
+    """A run was stopped by a signal and left a checkpoint."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(signal.Signals(signum).name)
+        self.exit_code = 128 + signum
+
+
+class StopSignal:
+    """Context manager that notes the first signal instead of raising in the middle of an update."""
+
+    def __init__(self) -> None:
+        self.signum: int | None = None
+        self._before: dict[int, Any] = {}
+
+    @property
+    def requested(self) -> bool:
+        return self.signum is not None
+
+    def raise_if_requested(self) -> None:
+        if self.signum is not None:
+            raise Interrupted(self.signum)
+
+    def _handle(self, signum: int, frame: FrameType | None) -> None:
+        if self.signum is not None and signum == signal.SIGINT:
+            raise Interrupted(signum)
+        self.signum = signum
+
+    def __enter__(self) -> StopSignal:
+        if threading.current_thread() is threading.main_thread():  # signals are the main thread's
+            self._before = {number: signal.signal(number, self._handle) for number in SIGNALS}
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,149 @@
+"""One iteration's learning as a single jitted call: reward learner, relabelling, policy learner, statistics."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rilco.normalizer import (
+    Normalizer,
+    RewardScaler,
+    init_normalizer,
+    init_reward_scaler,
+    normalize,
+    scale_rewards,
+    update_normalizer,
+)
+from rilco.policy.learner import PolicyLearner, Rollout
+from rilco.policy.saved import Policy
+from rilco.rewards.learner import RewardLearner
+from rilco.rollout.pool import Transitions
+
+Info = dict[str, jax.Array]
+
+
+class LearnerState(NamedTuple):
+    """All that learning carries from one iteration to the next; a checkpoint holds it whole."""
+
+    normalizer: Normalizer
+    scaler: RewardScaler  # moves only when training on the true reward
+    reward: Any
+    policy: Any
+
+
+class Experience(NamedTuple):
+    """Transitions as arrays for the learner; raw, not normalised."""
+
+    obs: jax.Array  # [T + 1, B, obs_dim]
+    action: jax.Array  # [T, B, action_dim]
+    reward: jax.Array  # [T, B] float32
+    terminated: jax.Array  # [T, B]
+    truncated: jax.Array  # [T, B]
+
+
+class Learner(NamedTuple):
+    """Pure functions over `LearnerState`."""
+
+    init: Callable[[jax.Array, int, int, int], LearnerState]
+    """`init(key, obs_dim, action_dim, num_envs)`"""
+    learn: Callable[[LearnerState, Experience, Any, jax.Array, jax.Array], tuple[LearnerState, Info]]
+    """`learn(state, experience, demo_batches, iteration, key)`, jitted"""
+    policy: Callable[[LearnerState], Policy]
+    """The policy to act with, as NumPy arrays."""
+
+
+def make_learner(
+    reward_learner: RewardLearner | None,
+    policy_learner: PolicyLearner,
+    *,
+    discount: float,
+    freeze_normalizer_after: int,
+) -> Learner:
+    """Compose the two learners; without a reward learner the policy learns from the true reward."""
+
+    def init(key: jax.Array, obs_dim: int, action_dim: int, num_envs: int) -> LearnerState:
+        reward_key, policy_key = jax.random.split(key)
+        return LearnerState(
+            normalizer=init_normalizer(obs_dim),
+            scaler=init_reward_scaler(num_envs),
+            reward=() if reward_learner is None else reward_learner.init(reward_key, obs_dim, action_dim),
+            policy=policy_learner.init(policy_key, obs_dim, action_dim),
+        )
+
+    @jax.jit
+    def learn(
+        state: LearnerState, experience: Experience, demo_batches: Any, iteration: jax.Array, key: jax.Array
+    ) -> tuple[LearnerState, Info]:
+        reward_key, policy_key = jax.random.split(key)
+        # The statistics that the policy acted with; this iteration's observations count from the next on.
+        normalized = functools.partial(normalize, state.normalizer)
+        obs = normalized(experience.obs)
+        reward_state, scaler, reward, info = _rewards(
+            reward_learner, state, experience, obs, demo_batches, discount, reward_key
+        )
+        rollout = Rollout(
+            obs[:-1], experience.action, reward, experience.terminated, experience.truncated, obs[-1]
+        )
+        policy_state, policy_info = policy_learner.update(state.policy, rollout, policy_key)
+        frozen = (reward_learner is not None) & (iteration >= freeze_normalizer_after)
+        normalizer = jax.lax.cond(
+            frozen,
+            lambda: state.normalizer,
+            lambda: update_normalizer(state.normalizer, experience.obs[:-1].reshape(-1, obs.shape[-1])),
+        )
+        new_state = LearnerState(normalizer, scaler, reward_state, policy_state)
+        return new_state, info | policy_info | {"reward": jnp.mean(reward)} | _nonfinite(new_state)
+
+    def policy(state: LearnerState) -> Policy:
+        actor = policy_learner.actor(state.policy)
+        layers = [(np.asarray(layer["w"]), np.asarray(layer["b"])) for layer in actor.layers]
+        mean, var = np.asarray(state.normalizer.mean), np.asarray(state.normalizer.var)
+        return Policy(mean, var, layers, np.asarray(actor.log_std))
+
+    return Learner(init, learn, policy)
+
+
+def _rewards(
+    learner: RewardLearner | None,
+    state: LearnerState,
+    experience: Experience,
+    obs: jax.Array,
+    demo_batches: Any,
+    discount: float,
+    key: jax.Array,
+) -> tuple[Any, RewardScaler, jax.Array, Info]:
+    """Rewards [T, B] for the policy learner: learned ones, or the environment's scaled to a steady size."""
+    if learner is None:
+        scaler, reward = scale_rewards(
+            state.scaler, experience.reward, experience.terminated, experience.truncated, discount
+        )
+        return (), scaler, reward, {}
+    flat_obs = experience.obs[:-1].reshape(-1, obs.shape[-1])
+    flat_action = experience.action.reshape(-1, experience.action.shape[-1])
+    normalized = functools.partial(normalize, state.normalizer)
+    reward_state, info = learner.update(state.reward, demo_batches, flat_obs, flat_action, normalized, key)
+    return reward_state, state.scaler, learner.reward(reward_state, obs[:-1], experience.action), info
+
+
+def _nonfinite(state: LearnerState) -> Info:
+    """How many numbers of the new state are NaN or infinite, by part: 0 in a healthy run."""
+    parts = {"nonfinite_reward_learner": state.reward, "nonfinite_policy_learner": state.policy}
+    return {
+        name: sum(
+            (jnp.sum(~jnp.isfinite(leaf), dtype=jnp.float32) for leaf in jax.tree.leaves(part)),
+            start=jnp.zeros((), jnp.float32),
+        )
+        for name, part in parts.items()
+    }
+
+
+def to_experience(transitions: Transitions) -> Experience:
+    """Transitions for `Learner.learn`; what the environment calls a reward becomes float32."""
+    reward = transitions.reward.astype(np.float32)
+    arrays = (transitions.obs, transitions.action, reward, transitions.terminated, transitions.truncated)
+    return Experience(*(jnp.asarray(array) for array in arrays))

@@ -1,0 +1,105 @@
+"""Options, as given on the command line or from Python, to a run's configuration."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rilco.config import RunConfig
+from rilco.errors import ConfigError
+from rilco.tasks.table import Task
+
+# Options that are spelled shorter than the field they set.
+SHORT = {"loss": "classifier.loss", "lam": "classifier.lam"}
+
+
+def make_config(options: Mapping[str, Any], *, stored: RunConfig | None = None) -> RunConfig:
+    """A configuration from the options that were given (None: not given), on top of a stored one.
+
+    A name with a dot reaches into a part: `acktr.learning_rate`.
+    """
+    given = {SHORT.get(name, name): value for name, value in options.items() if value is not None}
+    top = {name: value for name, value in given.items() if "." not in name}
+    for name in top:
+        _require_field(RunConfig, name, name)
+    if stored is None and not {"task", "env"} & set(top):
+        raise ConfigError("Choose an environment: --task NAME, or --env GYMNASIUM_ID.")
+    if {"task", "env"} & set(top):
+        top["task"] = Task(task=top.get("task"), env=top.pop("env", None))
+    if "demos" in top:
+        top["demos"] = _paths(top["demos"])
+    base = stored or RunConfig(
+        method="acktr"
+    )  # a stand-in without demonstrations: every field is replaced or default
+    inner = {name: value for name, value in given.items() if "." in name}
+    if inner.get("acktr.learning_rate_decay") and "acktr.total_updates" not in inner:
+        inner["acktr.total_updates"] = _iterations(base, top)
+    if stored is None and "method" not in top:
+        top["method"] = RunConfig.__dataclass_fields__["method"].default
+    return dataclasses.replace(base, **top, **_parts(base, inner))
+
+
+def _iterations(base: RunConfig, top: Mapping[str, Any]) -> int:
+    """How many updates a run has: the length of a learning-rate decay unless another is given."""
+    sizes = {name: top[name] for name in ("steps", "num_envs", "num_steps") if name in top}
+    return dataclasses.replace(base, **sizes).iterations
+
+
+def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
+    """`["classifier.lam=0.3"]` to a table; values are read as JSON, or else as text."""
+    table = {}
+    for setting in settings:
+        name, separator, text = setting.partition("=")
+        if not separator:
+            raise ConfigError(f"--set {setting}: expected NAME=VALUE, for example classifier.lam=0.3.")
+        try:
+            table[name] = json.loads(text)
+        except ValueError:
+            table[name] = text
+    return table
+
+
+def _parts(base: RunConfig, dotted: Mapping[str, Any]) -> dict[str, Any]:
+    changed: dict[str, dict[str, Any]] = {}
+    for name, value in dotted.items():
+        part, _, inner = name.partition(".")
+        _require_field(RunConfig, part, name)
+        holder = getattr(base, part)
+        if not dataclasses.is_dataclass(holder) or isinstance(holder, Task):
+            raise ConfigError(f"{name}: {part} has no settings of its own.")
+        _require_field(type(holder), inner, name)
+        changed.setdefault(part, {})[inner] = _fitting(value, getattr(holder, inner), name)
+    return {part: dataclasses.replace(getattr(base, part), **values) for part, values in changed.items()}
+
+
+def _fitting(value: Any, like: Any, name: str) -> Any:
+    """The value in the type of the default, or an error that names both."""
+    if isinstance(like, bool) or isinstance(value, bool):
+        fits = isinstance(like, bool) and isinstance(value, bool)
+    elif isinstance(like, float):
+        fits = isinstance(value, int | float)
+    elif isinstance(like, tuple):
+        fits = isinstance(value, list | tuple)
+    else:
+        fits = isinstance(value, type(like))
+    if not fits:
+        raise ConfigError(f"{name}: expected a value like {like!r}, got {value!r}.")
+    return tuple(value) if isinstance(like, tuple) else type(like)(value)
+
+
+def _require_field(record: type, name: str, shown: str) -> None:
+    known = [field.name for field in dataclasses.fields(record)] + (["env"] if record is RunConfig else [])
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ConfigError(f"{shown}: no such option; known are {', '.join(known)}.{hint}")
+
+
+def _paths(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
+    if isinstance(paths, str | os.PathLike):
+        paths = [paths]
+    return tuple(os.fspath(path) for path in paths)
