@@ -1,0 +1,81 @@
+"""The Bullet tasks as other people's Gymnasium environments."""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import rilco
+from rilco.tasks.gym_env import BulletEnv
+from rilco.tasks.registration import gymnasium_id
+from rilco.tasks.robots import ROBOTS
+
+pytest.importorskip("pybullet")
+assert rilco.__version__  # importing rilco registers the ids
+
+
+def test_ids():
+    assert [gymnasium_id(task) for task in ROBOTS] == [
+        "rilco/HalfCheetahBullet-v0",
+        "rilco/HopperBullet-v0",
+        "rilco/Walker2DBullet-v0",
+        "rilco/AntBullet-v0",
+    ]
+
+
+@pytest.mark.parametrize("task", ROBOTS)
+def test_passes_gymnasiums_checks(task):
+    env = gymnasium.make(gymnasium_id(task), render_mode="rgb_array")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env.unwrapped, skip_render_check=False)
+    env.close()
+
+
+@pytest.mark.parametrize("task", ROBOTS)
+def test_reset_with_a_seed_starts_the_stock_environments_episode(task):
+    """Also in the first episode after construction, whose first reward is peculiar."""
+    pytest.importorskip("pybullet_envs_gymnasium")
+    ours = gymnasium.make(gymnasium_id(task))
+    stock = gymnasium.make(ROBOTS[task].stock_id, disable_env_checker=True)
+    rng = np.random.default_rng(0)
+    for seed in (11, None, 12):  # None goes on with the environment's own generator
+        a, b = ours.reset(seed=seed)[0], stock.reset(seed=seed)[0]
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-6)
+        for _ in range(8):
+            action = rng.uniform(-1, 1, ours.action_space.shape).astype(np.float32)
+            x, y = ours.step(action), stock.step(action)
+            np.testing.assert_allclose(x[0], y[0], rtol=0, atol=1e-6)
+            assert x[1] == pytest.approx(y[1], abs=1e-6)
+            assert x[2:4] == y[2:4]
+            if x[2]:
+                break
+    ours.close()
+    stock.close()
+
+
+def test_time_limit_is_registered():
+    env = gymnasium.make(gymnasium_id("halfcheetah"))
+    assert env.spec is not None
+    assert env.spec.max_episode_steps == 1000
+    env.close()
+
+
+def test_unknown_render_mode_is_refused():
+    with pytest.raises(ValueError, match="render_mode"):
+        BulletEnv("hopper", render_mode="ansi")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(importlib.util.find_spec("stable_baselines3") is None, reason="Stable-Baselines3 not installed")
+def test_stable_baselines3_trains():
+    from stable_baselines3 import PPO
+
+    env = gymnasium.make(gymnasium_id("hopper"))
+    PPO("MlpPolicy", env, n_steps=128, batch_size=64).learn(256)
+    env.close()
