@@ -1,7 +1,7 @@
 """Checkpoints that can be trusted: written whole or not at all, verified when read, resumed bit-exactly.
 
 A checkpoint is a safetensors file with the learner's state and the actions of every unfinished episode,
-and a small JSON manifest, written after it, with its SHA-256. A file that was torn by a crash has no
+and a small JSON manifest, written after it, with the SHA-256 of both. A file that was torn by a crash has no
 manifest or the wrong digest, and the checkpoint before it is used.
 """
 
@@ -41,12 +41,8 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
 
     name = f"{checkpoint.iteration:08d}"
     data = save({key: np.asarray(array, order="C") for key, array in checkpoint.arrays.items()})
-    manifest = {
-        "format": FORMAT,
-        "iteration": checkpoint.iteration,
-        "sha256": hashlib.sha256(data).hexdigest(),
-        "facts": dict(checkpoint.facts),
-    }
+    manifest = {"format": FORMAT, "iteration": checkpoint.iteration, "facts": dict(checkpoint.facts)}
+    manifest["sha256"] = _digest(manifest, data)
     write_atomically(folder / f"{name}.safetensors", data)
     write_atomically(folder / f"{name}.json", json.dumps(manifest, sort_keys=True).encode())
     for old in sorted(folder.glob("*.json"))[:-KEEP]:
@@ -75,13 +71,18 @@ def _read(manifest_file: Path) -> Checkpoint:
     if manifest["format"] != FORMAT:
         raise ValueError(f"expected format {FORMAT!r}, found {manifest['format']!r}")
     data = manifest_file.with_suffix(".safetensors").read_bytes()
-    if hashlib.sha256(data).hexdigest() != manifest["sha256"]:
+    if manifest.pop("sha256") != _digest(manifest, data):
         raise ValueError("its content does not match its checksum")
     try:
         arrays = load(data)
     except SafetensorError as error:
         raise ValueError(str(error)) from error
     return Checkpoint(int(manifest["iteration"]), arrays, manifest["facts"])
+
+
+def _digest(manifest: Mapping[str, Any], data: bytes) -> str:
+    """SHA-256 of the arrays and of what the manifest says besides."""
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode() + data).hexdigest()
 
 
 def flatten(state: Any) -> dict[str, np.ndarray]:

@@ -51,8 +51,8 @@ class Learner(NamedTuple):
 
     init: Callable[[jax.Array, int, int, int], LearnerState]
     """`init(key, obs_dim, action_dim, num_envs)`"""
-    learn: Callable[[LearnerState, Experience, Any, jax.Array, jax.Array], tuple[LearnerState, Info]]
-    """`learn(state, experience, demo_batches, iteration, key)`, jitted"""
+    learn: Callable[[LearnerState, Experience, Any, int, jax.Array], tuple[LearnerState, Info]]
+    """`learn(state, experience, demo_batches, iteration, key)`, jitted; `key` is the run's, the same every time"""
     policy: Callable[[LearnerState], Policy]
     """The policy to act with, as NumPy arrays."""
 
@@ -66,6 +66,7 @@ def make_learner(
 ) -> Learner:
     """Compose the two learners; without a reward learner the policy learns from the true reward."""
 
+    @functools.partial(jax.jit, static_argnums=(1, 2, 3))
     def init(key: jax.Array, obs_dim: int, action_dim: int, num_envs: int) -> LearnerState:
         reward_key, policy_key = jax.random.split(key)
         return LearnerState(
@@ -77,9 +78,9 @@ def make_learner(
 
     @jax.jit
     def learn(
-        state: LearnerState, experience: Experience, demo_batches: Any, iteration: jax.Array, key: jax.Array
+        state: LearnerState, experience: Experience, demo_batches: Any, iteration: int, key: jax.Array
     ) -> tuple[LearnerState, Info]:
-        reward_key, policy_key = jax.random.split(key)
+        reward_key, policy_key = jax.random.split(jax.random.fold_in(key, iteration))
         # The statistics that the policy acted with; this iteration's observations count from the next on.
         normalized = functools.partial(normalize, state.normalizer)
         obs = normalized(experience.obs)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from rilco.checkpoint import Checkpoint, flatten, load_checkpoint, save_checkpoint, unflatten
@@ -94,11 +93,11 @@ class Trainer:
         batches = self._sample_demonstrations()  # while the workers act
         transitions = self.pool.receive_transitions()
         self.clock.lap("collect")
-        key = jax.random.fold_in(self.key, self.iteration)
-        experience = to_experience(transitions)
-        self.state, info = self.learner.learn(self.state, experience, batches, jnp.int32(self.iteration), key)
+        self.state, info = self.learner.learn(
+            self.state, to_experience(transitions), batches, self.iteration, self.key
+        )
         self.policy = self.learner.policy(self.state)
-        values = {name: float(value) for name, value in jax.device_get(info).items()}
+        values = {name: value.item() for name, value in info.items()}
         self.clock.lap("learn")
         _check_finite(values, self.iteration, self.folder.path)
         self.episodes.record(transitions)
@@ -118,9 +117,8 @@ class Trainer:
     def _sample_demonstrations(self) -> Any:
         if self.reward_learner is None or self.demos is None:
             return None
-        return self.reward_learner.sample(
-            self.demos, generator(self.config.seed, DEMONSTRATIONS, self.iteration)
-        )
+        rng = generator(self.config.seed, DEMONSTRATIONS, self.iteration)
+        return jax.device_put(self.reward_learner.sample(self.demos, rng))
 
     def _due(self, interval: int, *, last: bool = False) -> bool:
         """Whether something that happens every `interval` transitions happens now; 0 or less is never."""

@@ -96,14 +96,12 @@ def test_reward_keeps_any_leading_shape(name):
     np.testing.assert_allclose(folded, flat.reshape(2, 3), rtol=1e-5)
 
 
-def test_the_reward_is_the_loss_of_the_first_classifiers_negated_score(name):
-    if name == "gail-unhinged":
-        pytest.skip("its reward is the score itself")
+def test_the_reward_is_the_methods_function_of_the_first_classifiers_score(name):
     learner, batch = compiled(name), pairs(6)
     state = learner.init(jax.random.key(0), OBS_DIM, ACTION_DIM)
     first = jax.tree.map(lambda leaf: leaf[0], state.params)
-    loss = LOSSES["logistic" if name == "gail-logistic" else "ap"].fn
-    expected = loss(-score(first, batch.obs, batch.action))
+    g = score(first, batch.obs, batch.action)
+    expected = {"gail-logistic": LOSSES["logistic"].fn(-g), "gail-unhinged": g}.get(name, LOSSES["ap"].fn(-g))
     np.testing.assert_allclose(learner.reward(state, batch.obs, batch.action), expected, rtol=1e-5)
 
 

@@ -47,7 +47,9 @@ def test_time_limit_is_a_truncation():
     batch.close()
 
 
-@pytest.mark.parametrize(("env_id", "named"), [("CartPole-v1", "Discrete(2)"), ("FrozenLake-v1", "Discrete(16)")])
+@pytest.mark.parametrize(
+    ("env_id", "named"), [("CartPole-v1", "Discrete(2)"), ("FrozenLake-v1", "Discrete(16)")]
+)
 def test_other_spaces_are_refused_by_name(env_id, named):
     with pytest.raises(TaskError) as caught:
         GymBatch(env_id, 1)

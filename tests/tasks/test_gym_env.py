@@ -72,7 +72,9 @@ def test_unknown_render_mode_is_refused():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(importlib.util.find_spec("stable_baselines3") is None, reason="Stable-Baselines3 not installed")
+@pytest.mark.skipif(
+    importlib.util.find_spec("stable_baselines3") is None, reason="Stable-Baselines3 not installed"
+)
 def test_stable_baselines3_trains():
     from stable_baselines3 import PPO
 

@@ -71,9 +71,8 @@ class BulletBatch:
         self.target_with_floor = np.array([TARGET_X, 0.0]) - np.array(floor[:2]) / (self.num_parts + 1)
 
     def _allocate(self) -> None:
-        n, joints = self.num_envs, len(self.joints)
-        self.obs_dim = 8 + 2 * joints + len(self.robot.feet)
-        self.action_dim = joints
+        n = self.num_envs
+        self.obs_dim, self.action_dim = self.robot.obs_dim, self.robot.action_dim
         self._read = self._read_planar if self.torso >= 0 else self._read_floating
         self.foot_contact = np.zeros((n, len(self.robot.feet)), np.float32)
         self.initial_z = np.zeros(n)

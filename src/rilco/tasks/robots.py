@@ -20,6 +20,10 @@ class Robot:
     """Id of the same task in `pybullet_envs_gymnasium`."""
     model: str
     """MJCF file under `pybullet_data/mjcf`."""
+    obs_dim: int
+    """Numbers in an observation."""
+    action_dim: int
+    """Motors."""
     power: float
     """Factor on every motor torque."""
     feet: tuple[str, ...]
@@ -43,6 +47,8 @@ ROBOTS = {
             name="halfcheetah",
             stock_id="HalfCheetahBulletEnv-v0",
             model="half_cheetah.xml",
+            obs_dim=26,
+            action_dim=6,
             power=0.90,
             feet=("ffoot", "fshin", "fthigh", "bfoot", "bshin", "bthigh"),
             joint_power={
@@ -61,6 +67,8 @@ ROBOTS = {
             name="hopper",
             stock_id="HopperBulletEnv-v0",
             model="hopper.xml",
+            obs_dim=15,
+            action_dim=3,
             power=0.75,
             feet=("foot",),
             min_height=0.8,
@@ -70,6 +78,8 @@ ROBOTS = {
             name="walker2d",
             stock_id="Walker2DBulletEnv-v0",
             model="walker2d.xml",
+            obs_dim=22,
+            action_dim=6,
             power=0.40,
             feet=("foot", "foot_left"),
             joint_power={"foot_joint": 30.0, "foot_left_joint": 30.0},
@@ -80,6 +90,8 @@ ROBOTS = {
             name="ant",
             stock_id="AntBulletEnv-v0",
             model="ant.xml",
+            obs_dim=28,
+            action_dim=8,
             power=2.5,
             feet=("front_left_foot", "front_right_foot", "left_back_foot", "right_back_foot"),
             min_height=0.26,

@@ -48,7 +48,9 @@ class Task:
         return GymBatch(self.name, num_envs, **({"render_mode": "rgb_array"} if render else {}))
 
     def dimensions(self) -> tuple[int, int]:
-        """obs_dim and action_dim, found by building one environment."""
+        """obs_dim and action_dim; an environment of the user's is built to find them."""
+        if self.task is not None:
+            return ROBOTS[self.task].obs_dim, ROBOTS[self.task].action_dim
         batch = self.make_batch(1)
         try:
             return batch.obs_dim, batch.action_dim

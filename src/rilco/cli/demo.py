@@ -1,0 +1,28 @@
+"""`rilco demo`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+
+@click.command(short_help="A small example from start to end.")
+@click.option("--out", default="runs/demo", show_default=True, type=click.Path(path_type=Path))
+def command(out: Path) -> None:
+    """Make an expert and noisy demonstrations, and imitate them with RIL-Co and with GAIL.
+
+    Takes a few minutes on two cores. Interrupted, it goes on where it was when called again.
+    """
+    from rilco.demo import run_demo
+    from rilco.interrupt import Interrupted
+
+    try:
+        run_demo(out, click.echo)
+    except Interrupted as interrupted:
+        click.echo(
+            f"\nStopped; everything so far is in {out}. Call `rilco demo --out {out}` again to go on.",
+            err=True,
+        )
+        sys.exit(interrupted.exit_code)

@@ -1,0 +1,78 @@
+"""Gymnasium environments for the tests; workers find them as `tests.environments:Name-v0`."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box
+
+
+class Drift(gymnasium.Env):
+    """A point that the action pushes; episodes of 7 to 12 steps, so that environments fall out of step."""
+
+    def __init__(self) -> None:
+        self.observation_space = Box(-np.inf, np.inf, (2,), np.float32)
+        self.action_space = Box(-1.0, 1.0, (1,), np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.place, self.age = self.np_random.normal(), 0
+        self.length = int(self.np_random.integers(7, 13))
+        return self._observe(), {}
+
+    def step(self, action):
+        self.place += 0.1 * float(action[0]) + 0.01 * self.np_random.normal()
+        self.age += 1
+        return self._observe(), -abs(self.place), self.age >= self.length, False, {}
+
+    def _observe(self):
+        return np.array([self.place, self.age / 10], np.float32)
+
+
+class Raises(Drift):
+    """Raises once it has been stepped 30 times."""
+
+    total = 0
+
+    def step(self, action):
+        self.total += 1
+        if self.total > 30:
+            raise RuntimeError("the gripper is stuck")
+        return super().step(action)
+
+
+class Dies(Drift):
+    """Takes its process with it."""
+
+    def step(self, action):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Explodes(Drift):
+    """Observations become NaN after a while."""
+
+    total = 0
+
+    def step(self, action):
+        self.total += 1
+        outcome = super().step(action)
+        return (np.full(2, np.nan, np.float32), *outcome[1:]) if self.total > 60 else outcome
+
+
+class Forgetful(Drift):
+    """Not repeatable: pays no attention to its seed."""
+
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=int.from_bytes(os.urandom(4)))
+
+
+for _cls in (Drift, Raises, Dies, Explodes, Forgetful):
+    if f"{_cls.__name__}-v0" not in gymnasium.registry:
+        gymnasium.register(f"{_cls.__name__}-v0", entry_point=_cls)
+
+
+def env_id(name: str) -> str:
+    return f"{__name__}:{name}-v0"

@@ -1,0 +1,366 @@
+"""Runs: what they write, how they stop and go on, and how they refuse."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.environments import env_id
+
+import rilco
+from rilco.demonstrations import Demonstrations
+from rilco.errors import ConfigError, DemonstrationError, RunError, TrainingError, WorkerError
+from rilco.formats import save_file
+
+ROOT = Path(__file__).resolve().parents[1]
+SMALL = {
+    "num_envs": 4,
+    "num_steps": 5,
+    "evaluate_every": 60,
+    "evaluation_episodes": 3,
+    "acktr.hidden_sizes": [8, 8],
+    "classifier.hidden": [8, 8],
+    "classifier.batch": 16,
+    "classifier.candidates": 32,
+    "classifier.selected": 8,
+}
+
+
+def write_demonstrations(path: Path, pairs: int = 300, obs_dim: int = 2) -> Path:
+    rng = np.random.default_rng(0)
+    demos = Demonstrations(
+        rng.standard_normal((pairs, obs_dim), np.float32), rng.uniform(-1, 1, (pairs, 1)).astype(np.float32)
+    )
+    save_file(demos, path)
+    return path
+
+
+@pytest.fixture
+def demos(tmp_path) -> Path:
+    return write_demonstrations(tmp_path / "demos.npz")
+
+
+def small_run(out: Path, **options) -> rilco.Run:
+    options = {"env": env_id("Drift"), "method": "acktr", "steps": 200, "seed": 5, "quiet": True, **options}
+    settings = {**SMALL, **options.pop("settings", {})}
+    return rilco.train(out, settings=settings, workers=1, **options)
+
+
+def metrics(folder: Path) -> list[dict]:
+    """Without the wall clock."""
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    return [{name: value for name, value in line.items() if name != "seconds"} for line in lines]
+
+
+# -- what a run is -------------------------------------------------------------------------------
+
+
+def test_run_folder(left_alone):
+    run = left_alone
+    lines = run.metrics()
+    assert [line["iteration"] for line in lines] == list(range(1, 11))
+    assert [line["transitions"] for line in lines] == list(range(20, 201, 20))
+    assert {"risk", "demo_risk", "called_nonexpert", "reward", "policy_loss", "seconds"} <= set(lines[0])
+    assert [line["transitions"] for line in run.evaluations()] == [60, 120, 180, 200]
+    assert (run.path / "metrics.jsonl").stat().st_size < 10 * 700
+    assert run.policy.predict(np.zeros(2)).shape == (1,)
+    assert run.last_policy.card["transitions"] == 200
+    assert run.policy.card["return"] == pytest.approx(
+        max(e["eval_return"] for e in run.evaluations()), rel=1e-3
+    )
+    assert run.config.method == "ril-co"
+
+
+def test_same_seed_same_run_and_another_seed_another(tmp_path):
+    for name, seed in (("a", 5), ("b", 5), ("c", 6)):
+        small_run(tmp_path / name, seed=seed)
+    assert metrics(tmp_path / "a") == metrics(tmp_path / "b")
+    assert metrics(tmp_path / "a") != metrics(tmp_path / "c")
+
+
+def test_tensorboard_events(tmp_path):
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    small_run(tmp_path / "run")
+    events = EventAccumulator(str(tmp_path / "run" / "events"))
+    events.Reload()
+    assert "evaluation/return" in events.Tags()["scalars"]
+    assert [event.step for event in events.Scalars("evaluation/return")] == [60, 120, 180, 200]
+
+
+def test_ground_truth_does_not_reach_training(tmp_path):
+    rng = np.random.default_rng(0)
+    obs, action = rng.standard_normal((300, 2), np.float32), rng.uniform(-1, 1, (300, 1)).astype(np.float32)
+    for name, flip in (("a", False), ("b", True)):
+        expert = (np.arange(300) < 200) ^ flip
+        save_file(Demonstrations(obs, action, expert=expert), tmp_path / f"{name}.npz")
+        small_run(tmp_path / name, method="ril-co", demos=tmp_path / f"{name}.npz")
+    assert metrics(tmp_path / "a") == metrics(tmp_path / "b")
+
+
+# -- stopping and going on -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def left_alone(tmp_path_factory) -> rilco.Run:
+    """A small imitation run from start to end; tests compare with it and must not change it."""
+    folder = tmp_path_factory.mktemp("left_alone")
+    return small_run(folder / "run", method="ril-co", demos=write_demonstrations(folder / "demos.npz"))
+
+
+@pytest.mark.parametrize("checkpoint_at", [1, 8])
+def test_resume_continues_exactly(tmp_path, checkpoint_at, monkeypatch, left_alone):
+    """After a crash, what came after the last checkpoint is done again, with the same outcome."""
+    from rilco import training
+
+    original = training.Trainer.save
+
+    def save_then_crash(self):
+        original(self)
+        self.folder.append_metrics({"written": "after the checkpoint"})
+        raise RuntimeError("crash")
+
+    monkeypatch.setattr(training.Trainer, "save", save_then_crash)
+    with pytest.raises(RuntimeError, match="crash"):
+        training.train_run(left_alone.config, tmp_path / "run", checkpoint_every=checkpoint_at, quiet=True)
+    monkeypatch.undo()
+    resumed = rilco.train(tmp_path / "run", resume=True, quiet=True, workers=2)
+    assert metrics(resumed.path) == metrics(left_alone.path)
+    for name in ("last", "best"):
+        files = [run.path / "policy" / f"{name}.safetensors" for run in (resumed, left_alone)]
+        assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_evaluating_does_not_change_what_is_learned(tmp_path, left_alone):
+    quiet = small_run(
+        tmp_path / "run", method="ril-co", demos=left_alone.config.demos, settings={"evaluate_every": -1}
+    )
+    learned = [
+        {k: v for k, v in line.items() if not k.startswith("eval_")} for line in metrics(left_alone.path)
+    ]
+    assert metrics(quiet.path) == learned
+    assert not quiet.evaluations()
+
+
+def test_resume_can_go_on_for_longer(tmp_path):
+    long = small_run(tmp_path / "long", steps=400, settings={"evaluate_every": 100})
+    small_run(tmp_path / "short", steps=200, settings={"evaluate_every": 100})
+    rilco.train(tmp_path / "short", resume=True, steps=400, quiet=True)
+    assert metrics(tmp_path / "short") == metrics(long.path)
+
+
+def test_resume_of_a_finished_run_changes_nothing(tmp_path):
+    run = small_run(tmp_path / "run")
+    before = metrics(run.path)
+    rilco.train(run.path, resume=True, quiet=True)
+    assert metrics(run.path) == before
+
+
+def test_torn_checkpoint_is_passed_over(tmp_path):
+    whole = small_run(tmp_path / "whole", steps=4040, settings={"evaluate_every": -1})
+    shutil.copytree(whole.path, tmp_path / "torn")
+    newest = max((tmp_path / "torn" / "checkpoints").glob("*.safetensors"))
+    newest.write_bytes(newest.read_bytes()[:-100])
+    rilco.train(tmp_path / "torn", resume=True, quiet=True)
+    assert metrics(tmp_path / "torn") == metrics(whole.path)
+
+
+def cli(*arguments: object) -> list[str]:
+    return [sys.executable, "-c", "from rilco.cli import main; main()", *map(str, arguments)]
+
+
+def start_cli(*arguments: object) -> subprocess.Popen:
+    return subprocess.Popen(
+        cli(*arguments), cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+
+
+def arguments_for(out: Path, demos: Path, steps: int = 12_000) -> list[object]:
+    small = [f"--set={name}={json.dumps(value)}" for name, value in SMALL.items() if name != "evaluate_every"]
+    return [
+        *("train", "--env", env_id("Drift"), "--demos", demos, "--steps", steps, "--seed", 2, "--out", out),
+        *("--evaluate-every", 2000, "--checkpoint-every", 20, "--workers", 2, *small),
+    ]
+
+
+def wait_for(condition, process: subprocess.Popen) -> None:
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+
+
+@pytest.mark.slow
+def test_kill_minus_nine_at_any_moment_then_resume(tmp_path, demos):
+    """Killed three times at whatever moment, a run ends with the bytes of one that was left alone."""
+    subprocess.run(cli(*arguments_for(tmp_path / "whole", demos)), cwd=ROOT, check=True, capture_output=True)
+    out = tmp_path / "killed"
+    command = arguments_for(out, demos)
+    for checkpoint in (20, 120, 340):
+        process = start_cli(*command)
+
+        def reached(wanted: int = checkpoint) -> bool:
+            return any(int(f.stem) >= wanted for f in (out / "checkpoints").glob("*.json"))
+
+        wait_for(reached, process)
+        process.kill()
+        process.communicate()
+        command = ["train", "--out", out, "--resume"]
+    finished = subprocess.run(cli(*command), cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "Resuming after" in finished.stderr
+    assert metrics(out) == metrics(tmp_path / "whole")
+    for name in ("last", "best"):
+        files = [folder / "policy" / f"{name}.safetensors" for folder in (out, tmp_path / "whole")]
+        assert files[0].read_bytes() == files[1].read_bytes()
+
+
+@pytest.mark.slow
+def test_ctrl_c_leaves_a_checkpoint_and_says_how_to_go_on(tmp_path, demos):
+    out = tmp_path / "run"
+    process = start_cli(*arguments_for(out, demos, steps=5_000_000))
+    wait_for(lambda: (out / "metrics.jsonl").exists(), process)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"rilco train --out {out} --resume" in errors
+    assert list((out / "checkpoints").glob("*.json"))
+    assert len(metrics(out)) == json.loads(max((out / "checkpoints").glob("*.json")).read_text())["iteration"]
+
+
+# -- refusals ------------------------------------------------------------------------------------
+
+
+def test_folder_with_another_run_is_refused(tmp_path):
+    run = small_run(tmp_path / "run")
+    before = {file: file.read_bytes() for file in run.path.rglob("*") if file.is_file()}
+    with pytest.raises(RunError, match="holds a run already"):
+        small_run(tmp_path / "run", seed=9)
+    assert {file: file.read_bytes() for file in run.path.rglob("*") if file.is_file()} == before
+
+
+def test_resume_with_a_changed_configuration_is_refused(tmp_path):
+    run = small_run(tmp_path / "run")
+    with pytest.raises(RunError, match=r"seed: 5 -> 6"):
+        rilco.train(run.path, resume=True, seed=6, quiet=True)
+    with pytest.raises(RunError, match=r"steps: 200 -> 100"):
+        rilco.train(run.path, resume=True, steps=100, quiet=True)
+
+
+def test_resume_with_changed_demonstrations_is_refused(tmp_path, demos):
+    small_run(tmp_path / "run", method="ril-co", demos=demos)
+    demos.unlink()
+    write_demonstrations(demos, pairs=299)
+    with pytest.raises(RunError, match="not those that this run began with"):
+        rilco.train(tmp_path / "run", resume=True, steps=400, quiet=True)
+
+
+def test_resume_where_there_is_no_run(tmp_path):
+    with pytest.raises(RunError, match="not a run folder"):
+        rilco.train(tmp_path / "nothing", resume=True, quiet=True)
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_folder_in_use_is_refused(tmp_path):
+    import fcntl
+
+    run = small_run(tmp_path / "run")
+    with (run.path / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(RunError, match="another process"):
+            rilco.train(run.path, resume=True, steps=400, quiet=True)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_read_only_folder(tmp_path):
+    (tmp_path / "locked").mkdir(mode=0o555)
+    with pytest.raises(RunError, match="could not be written"):
+        small_run(tmp_path / "locked" / "run")
+
+
+def test_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(RunError, match=r"could not be written|is a file"):
+        small_run(tmp_path / "file" / "run")
+
+
+def test_full_disk_stops_with_the_last_checkpoint_intact(tmp_path):
+    """A limit on file size stands in for a full disk: both are an OSError in the middle of a write."""
+    script = f"""
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+import rilco
+from tests.test_training import SMALL, env_id
+small = {{**SMALL, "evaluate_every": -1}}
+run = dict(env=env_id("Drift"), method="acktr", seed=5, quiet=True, workers=1)
+rilco.train({str(tmp_path / "run")!r}, steps=200, settings=small, **run)
+resource.setrlimit(resource.RLIMIT_FSIZE, (2500, resource.RLIM_INFINITY))
+try:
+    rilco.train({str(tmp_path / "run")!r}, resume=True, steps=4000, quiet=True)
+except rilco.RilcoError as error:
+    print(error)
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert "could not be written" in result.stdout, result.stderr
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
+    assert not list((tmp_path / "run").rglob("*.part"))
+    rilco.train(tmp_path / "run", resume=True, quiet=True)  # with room again it goes on
+    assert len(metrics(tmp_path / "run")) == 200
+
+
+def test_nan_stops_the_run_and_names_the_term(tmp_path):
+    with pytest.raises(TrainingError, match="policy_loss") as caught:
+        small_run(tmp_path / "run", env=env_id("Explodes"), steps=2000)
+    assert "not finite" in str(caught.value)
+    for line in metrics(tmp_path / "run"):
+        assert all(np.isfinite(value) for value in line.values() if isinstance(value, float))
+
+
+def test_worker_error_leaves_the_last_checkpoint(tmp_path):
+    with pytest.raises(WorkerError, match="the gripper is stuck"):
+        small_run(tmp_path / "run", env=env_id("Raises"))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"method": "gial"}, ConfigError, "unknown method"),
+        ({"env": None, "task": "cheetah"}, ConfigError, "Did you mean 'halfcheetah'"),
+        ({"settings": {"classifier.loss": "logistc"}}, ConfigError, "logistic"),
+        ({"settings": {"acktr.learning_rat": 1.0}}, ConfigError, "Did you mean 'learning_rate'"),
+        ({"method": "ril-co"}, ConfigError, "needs demonstrations"),
+        ({"demos": "x.h5"}, ConfigError, "takes no --demos"),
+        ({"method": "ril-co", "demos": "nowhere.h5"}, DemonstrationError, "nowhere.h5"),
+        ({"method": "ril-co", "demos": "x.h5", "noise_rate": 0.5}, ConfigError, "below 0.5"),
+        ({"method": "ril-co", "demos": "x.h5", "noise_rate": -0.1}, ConfigError, "below 0.5"),
+        ({"steps": 0}, ConfigError, "steps"),
+    ],
+)
+def test_bad_options_write_nothing(tmp_path, options, error, said):
+    with pytest.raises(error, match=said):
+        small_run(tmp_path / "run", **options)
+    assert not (tmp_path / "run").exists()
+
+
+def test_demonstrations_of_another_environment(tmp_path):
+    wrong = write_demonstrations(tmp_path / "wrong.npz", obs_dim=3)
+    with pytest.raises(DemonstrationError, match="3"):
+        small_run(tmp_path / "run", method="ril-co", demos=wrong)
+    assert not (tmp_path / "run").exists()
+
+
+def test_fewer_demonstrations_than_a_batch_work_with_a_warning(tmp_path):
+    few = write_demonstrations(tmp_path / "few.npz", pairs=5)
+    with pytest.warns(UserWarning, match="Only 5 demonstration pairs"):
+        run = small_run(tmp_path / "run", method="ril-co", demos=few, steps=40)
+    assert len(run.metrics()) == 2
