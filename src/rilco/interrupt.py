@@ -15,7 +15,12 @@ class Interrupted(KeyboardInterrupt):
 
     def __init__(self, signum: int) -> None:
         super().__init__(signal.Signals(signum).name)
-        self.exit_code = 128 + signum
+        self.signum = signum
+
+
+def exit_code(interrupt: KeyboardInterrupt) -> int:
+    """What a shell expects of a program that a signal ended: 130 after Ctrl-C."""
+    return 128 + (interrupt.signum if isinstance(interrupt, Interrupted) else signal.SIGINT)
 
 
 class StopSignal:

@@ -223,10 +223,10 @@ def train_run(
     sizes = Sizes(config.num_envs, config.num_steps, obs_dim, action_dim, config.acktr.hidden_sizes)
     workers = workers or default_workers()
     with (
+        StopSignal() as stop,
         open_run(path, config, resume=resume) as folder,
         make_progress(config, path, quiet=quiet) as progress,
         RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers) as pool,
-        StopSignal() as stop,
     ):
         trainer = Trainer(config, demos, pool, folder, progress)
         if resume:

@@ -22,6 +22,7 @@ def command(tasks: tuple[str, ...], iterations: int, workers: int, json_file: Pa
 
     All three see the same motions, back to back in the same run, so their ratios hold on a noisy machine.
     """
+    from rich import box
     from rich.console import Console
     from rich.table import Table
 
@@ -32,16 +33,16 @@ def command(tasks: tuple[str, ...], iterations: int, workers: int, json_file: Pa
     console = Console()
     with console.status("measuring"):
         results = run_benchmark(tasks or tuple(ROBOTS), iterations=iterations, workers=workers)
+    columns = ("task", "bare/s", "pool/s", "train/s", "pool/bare", "train/bare", "collect", "learn")
     table = Table(
-        "task", "bare/s", "pool/s", "train/s", "pool/bare", "train/bare", "collect ms", "learn ms", "rest ms"
+        *columns, box=box.SIMPLE_HEAD, padding=(0, 1), caption="collect, learn: milliseconds an iteration"
     )
     for task, speed in results["tasks"].items():
-        ms = results["phases_ms"][task]
         table.add_row(
             task,
             *(f"{speed[name]:,.0f}" for name in ("bare", "pool", "train")),
             *(f"{speed[name] / speed['bare']:.2f}" for name in ("pool", "train")),
-            *(f"{ms[name]:.1f}" for name in ("collect", "learn", "rest")),
+            *(f"{results['phases_ms'][task][name]:.1f}" for name in ("collect", "learn")),
         )
     console.print(table)
     console.print(f"{workers} workers; peak memory of all processes {results['peak_rss_mb']:,.0f} MB")

@@ -16,13 +16,13 @@ def command(out: Path) -> None:
     Takes a few minutes on two cores. Interrupted, it goes on where it was when called again.
     """
     from rilco.demo import run_demo
-    from rilco.interrupt import Interrupted
+    from rilco.interrupt import exit_code
 
     try:
         run_demo(out, click.echo)
-    except Interrupted as interrupted:
+    except KeyboardInterrupt as interrupt:
         click.echo(
             f"\nStopped; everything so far is in {out}. Call `rilco demo --out {out}` again to go on.",
             err=True,
         )
-        sys.exit(interrupted.exit_code)
+        sys.exit(exit_code(interrupt))

@@ -74,7 +74,6 @@ def command(**options: Any) -> None:
 def start(options: dict[str, Any]) -> None:
     """Run training with the given options; on Ctrl-C say how to go on."""
     from rilco.config import RunConfig
-    from rilco.interrupt import Interrupted
     from rilco.options import make_config, parse_settings
     from rilco.training import train_run
 
@@ -86,11 +85,11 @@ def start(options: dict[str, Any]) -> None:
     config = make_config(options, stored=RunConfig.load(out) if how["resume"] else None)
     try:
         run = train_run(config, out, **how)
-    except Interrupted as interrupted:
+    except KeyboardInterrupt as interrupt:
         click.echo(
             f"\nStopped; everything so far is in {out}. To go on:\n\n    {resume_command(out)}", err=True
         )
-        sys.exit(interrupted.exit_code)
+        sys.exit(exit_code(interrupt))
     evaluations = run.evaluations()
     if evaluations:
         last = evaluations[-1]
