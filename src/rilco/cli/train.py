@@ -74,6 +74,7 @@ def command(**options: Any) -> None:
 def start(options: dict[str, Any]) -> None:
     """Run training with the given options; on Ctrl-C say how to go on."""
     from rilco.config import RunConfig
+    from rilco.interrupt import exit_code
     from rilco.options import make_config, parse_settings
     from rilco.training import train_run
 
