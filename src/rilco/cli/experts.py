@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -33,3 +34,56 @@ def train_expert(decay: bool, resume: bool, **options: Any) -> None:
     if not resume and decay:
         options["acktr.learning_rate_decay"] = True
     start({**options, "resume": resume})
+
+
+@command.command("ladder")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Folder for the six policies and their cards.",
+)
+@click.option(
+    "--episodes", default=20, show_default=True, type=click.IntRange(2), help="To measure the picked ones."
+)
+@click.option("--plot", type=click.Path(path_type=Path), help="Also draw the ladder as a picture.")
+def ladder(run: Path, out: Path, episodes: int, plot: Path | None) -> None:
+    """Pick six snapshots of an expert's run, of the qualities in the paper's table.
+
+    \b
+    rilco experts ladder runs/ant-expert --out ladders/ant
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.progress import Progress
+    from rich.table import Table
+
+    from rilco.ladder import make_ladder
+    from rilco.run import Run
+
+    console = Console()
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task("evaluating snapshots", total=None)
+        rungs = make_ladder(
+            Run(run),
+            out,
+            episodes=episodes,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )
+    table = Table("#", "return", "of the expert", "published", "transitions", box=box.SIMPLE_HEAD)
+    for rung in rungs:
+        table.add_row(
+            str(rung.rung),
+            f"{rung.mean_return:,.0f} ± {rung.std_return:,.0f}",
+            f"{rung.fraction:.2f}",
+            f"{rung.published_fraction:.2f}",
+            f"{rung.transitions:,}",
+        )
+    console.print(table)
+    console.print(f"{out}: six policies with a card each", highlight=False)
+    if plot is not None:
+        from rilco.ladder_plot import draw_ladder
+
+        draw_ladder(rungs, plot)
+        console.print(f"{plot}", highlight=False)
