@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rilco.errors import RunError
-from rilco.ladder import PUBLISHED_RETURNS, Rung, pick, screen, write_rung
+from rilco.ladder import PUBLISHED_RETURNS, Rung, make_ladder, pick, screen, write_rung
 from rilco.policy.saved import Policy, load_policy
 from rilco.run import Run
 
@@ -47,8 +47,6 @@ def test_card(tmp_path):
 
 def test_run_without_snapshots_is_refused(tmp_path):
     with pytest.raises(RunError, match="at least 6"):
-        from rilco.ladder import make_ladder
-
         make_ladder(Run(tmp_path), tmp_path / "out")
 
 
