@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -102,6 +103,36 @@ def test_bad_policy_file(tmp_path):
     assert "not a readable policy file" in result.stderr
 
 
+def test_policy_of_another_environment(hopper_policy):
+    policy = load_policy(hopper_policy)
+    dataclasses.replace(policy, card={"task": "ant"}).save(hopper_policy)
+    result = rilco("evaluate", hopper_policy)
+    assert result.returncode == 1
+    assert "trained for another environment" in result.stderr
+
+
+def test_expert_run_resumes_without_naming_its_options(tmp_path):
+    small = [f"--set={s}" for s in ("num_envs=4", "num_steps=5", "acktr.hidden_sizes=[8,8]")]
+    env = "tests.environments:Drift-v0"
+    options = [
+        "--env",
+        env,
+        "--steps",
+        40,
+        "--snapshot-every",
+        20,
+        "--evaluate-every",
+        20,
+        "--no-decay",
+        *small,
+    ]
+    made = rilco("experts", "train", *options, "--out", tmp_path / "run", "--quiet")
+    assert made.returncode == 0, made.stderr
+    assert len(list((tmp_path / "run" / "policy" / "snapshots").iterdir())) == 2
+    again = rilco("experts", "train", "--out", tmp_path / "run", "--resume", "--quiet", "--steps", 60)
+    assert again.returncode == 0, again.stderr
+
+
 def test_policy_file_is_the_same_every_time(hopper_policy, tmp_path):
     load_policy(hopper_policy).save(tmp_path / "again.safetensors")
     assert (tmp_path / "again.safetensors").read_bytes() == hopper_policy.read_bytes()
@@ -114,7 +145,7 @@ def test_counts(text, number):
     assert COUNT.convert(text, None, None) == number
 
 
-@pytest.mark.parametrize("text", ["many", "1.5", "", "k"])
+@pytest.mark.parametrize("text", ["many", "1.5", "", "k", "inf", "nan", "-inf"])
 def test_bad_counts(text):
     import click
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import shutil
 import signal
@@ -16,9 +17,12 @@ import pytest
 from tests.environments import env_id
 
 import rilco
+from rilco.checkpoint import load_checkpoint
 from rilco.demonstrations import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError, RunError, TrainingError, WorkerError
 from rilco.formats import save_file
+from rilco.options import make_config
+from rilco.training import train_run
 
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = {
@@ -32,6 +36,7 @@ SMALL = {
     "classifier.candidates": 32,
     "classifier.selected": 8,
 }
+SMALL_ACKTR = {name: value for name, value in SMALL.items() if not name.startswith("classifier.")}
 
 
 def write_demonstrations(path: Path, pairs: int = 300, obs_dim: int = 2) -> Path:
@@ -50,8 +55,15 @@ def demos(tmp_path) -> Path:
 
 def small_run(out: Path, **options) -> rilco.Run:
     options = {"env": env_id("Drift"), "method": "acktr", "steps": 200, "seed": 5, "quiet": True, **options}
-    settings = {**SMALL, **options.pop("settings", {})}
+    small = SMALL if options["method"] != "acktr" else SMALL_ACKTR
+    settings = {**small, **options.pop("settings", {})}
     return rilco.train(out, settings=settings, workers=1, **options)
+
+
+def tiny_config(env: str, steps: int) -> rilco.RunConfig:
+    return make_config(
+        {"env": env_id(env), "method": "acktr", "steps": steps, **SMALL_ACKTR, "evaluate_every": -1}
+    )
 
 
 def metrics(folder: Path) -> list[dict]:
@@ -254,6 +266,12 @@ def test_resume_with_a_changed_configuration_is_refused(tmp_path):
         rilco.train(run.path, resume=True, steps=100, quiet=True)
 
 
+def test_demonstrations_may_be_named_another_way(tmp_path, demos, monkeypatch):
+    run = small_run(tmp_path / "run", method="ril-co", demos=demos)
+    monkeypatch.chdir(tmp_path)
+    rilco.train(run.path, resume=True, demos="./demos.npz", steps=220, quiet=True)
+
+
 def test_resume_with_changed_demonstrations_is_refused(tmp_path, demos):
     small_run(tmp_path / "run", method="ril-co", demos=demos)
     demos.unlink()
@@ -296,8 +314,8 @@ def test_full_disk_stops_with_the_last_checkpoint_intact(tmp_path):
 import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 import rilco
-from tests.test_training import SMALL, env_id
-small = {{**SMALL, "evaluate_every": -1}}
+from tests.test_training import SMALL_ACKTR, env_id
+small = {{**SMALL_ACKTR, "evaluate_every": -1}}
 run = dict(env=env_id("Drift"), method="acktr", seed=5, quiet=True, workers=1)
 rilco.train({str(tmp_path / "run")!r}, steps=200, settings=small, **run)
 resource.setrlimit(resource.RLIMIT_FSIZE, (2500, resource.RLIM_INFINITY))
@@ -319,14 +337,58 @@ except rilco.RilcoError as error:
 def test_nan_stops_the_run_and_names_the_term(tmp_path):
     with pytest.raises(TrainingError, match="policy_loss") as caught:
         small_run(tmp_path / "run", env=env_id("Explodes"), steps=2000)
-    assert "not finite" in str(caught.value)
+    assert "NaN or infinity" in str(caught.value)
     for line in metrics(tmp_path / "run"):
         assert all(np.isfinite(value) for value in line.values() if isinstance(value, float))
 
 
 def test_worker_error_leaves_the_last_checkpoint(tmp_path):
+    """The run before the error is intact; one that fails before its first iteration leaves no folder."""
     with pytest.raises(WorkerError, match="the gripper is stuck"):
-        small_run(tmp_path / "run", env=env_id("Raises"))
+        train_run(tiny_config("Raises", steps=400), tmp_path / "run", checkpoint_every=2, quiet=True)
+    checkpoint, complaints = load_checkpoint(tmp_path / "run" / "checkpoints")
+    assert complaints == []
+    assert checkpoint is not None
+    assert checkpoint.iteration == 6
+    with pytest.raises(WorkerError):
+        train_run(tiny_config("Dies", steps=400), tmp_path / "never", quiet=True)
+    assert not (tmp_path / "never").exists()
+
+
+def test_all_checkpoints_damaged_is_refused_and_changes_nothing(tmp_path):
+    run = small_run(tmp_path / "run")
+    for file in (run.path / "checkpoints").glob("*.safetensors"):
+        file.write_bytes(file.read_bytes()[:-1])
+    before = (run.path / "metrics.jsonl").read_bytes()
+    with pytest.raises(RunError, match="no checkpoint is whole"):
+        rilco.train(run.path, resume=True, steps=400, quiet=True)
+    assert (run.path / "metrics.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("victim", ["safetensors", "json", "last", "best"])
+def test_killed_in_the_middle_of_any_write(tmp_path, victim, monkeypatch, left_alone):
+    """Die just before each kind of file is renamed into place; what is resumed ends with the same bytes."""
+    real = os.replace
+    seen = []
+
+    def die(source, target):
+        name = Path(target).name
+        wanted = name.startswith(victim) if victim in ("last", "best") else name == f"00000006.{victim}"
+        if wanted:
+            seen.append(name)
+            if len(seen) == (2 if victim == "last" else 1):
+                raise KeyboardInterrupt  # not an Exception: nothing tidies up after it but `finally`
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", die)
+    with pytest.raises(KeyboardInterrupt):
+        train_run(left_alone.config, tmp_path / "run", checkpoint_every=3, quiet=True)
+    monkeypatch.undo()
+    resumed = rilco.train(tmp_path / "run", resume=True, quiet=True)
+    assert metrics(resumed.path) == metrics(left_alone.path)
+    for name in ("last", "best"):
+        files = [run.path / "policy" / f"{name}.safetensors" for run in (resumed, left_alone)]
+        assert files[0].read_bytes() == files[1].read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -334,7 +396,19 @@ def test_worker_error_leaves_the_last_checkpoint(tmp_path):
     [
         ({"method": "gial"}, ConfigError, "unknown method"),
         ({"env": None, "task": "cheetah"}, ConfigError, "Did you mean 'halfcheetah'"),
-        ({"settings": {"classifier.loss": "logistc"}}, ConfigError, "logistic"),
+        ({"method": "ril-co", "settings": {"classifier.loss": "logistc"}}, ConfigError, "logistic"),
+        ({"settings": {"classifier.loss": "hinge"}}, ConfigError, "no use for classifier.loss"),
+        (
+            {"method": "gail-ap", "settings": {"classifier.lam": 0.2}},
+            ConfigError,
+            "no use for classifier.lam",
+        ),
+        ({"settings": {"num_envs": "abc"}}, ConfigError, "num_envs: expected a value like 32"),
+        ({"settings": {"num_envs": 2.5}}, ConfigError, "num_envs"),
+        ({"settings": {"acktr": 5}}, ConfigError, "field by field"),
+        ({"settings": {"acktr.hidden_sizes": ["a"]}}, ConfigError, "hidden_sizes"),
+        ({"settings": {"acktr.discount": 2.0}}, ConfigError, "less than 1"),
+        ({"seed": 2**40}, ConfigError, "seed"),
         ({"settings": {"acktr.learning_rat": 1.0}}, ConfigError, "Did you mean 'learning_rate'"),
         ({"method": "ril-co"}, ConfigError, "needs demonstrations"),
         ({"demos": "x.h5"}, ConfigError, "takes no --demos"),

@@ -7,6 +7,7 @@ manifest or the wrong digest, and the checkpoint before it is used.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Mapping
@@ -46,8 +47,25 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
     write_atomically(folder / f"{name}.safetensors", data)
     write_atomically(folder / f"{name}.json", json.dumps(manifest, sort_keys=True).encode())
     for old in sorted(folder.glob("*.json"))[:-KEEP]:
-        old.unlink(missing_ok=True)  # the manifest first: without it the data counts for nothing
-        old.with_suffix(".safetensors").unlink(missing_ok=True)
+        _remove(old)
+
+
+def _remove(manifest_file: Path) -> None:
+    with contextlib.suppress(OSError):  # one too many does no harm
+        manifest_file.unlink(missing_ok=True)  # first: without it the data counts for nothing
+        manifest_file.with_suffix(".safetensors").unlink(missing_ok=True)
+
+
+def clean_up(folder: Path, newest: int) -> None:
+    """Remove what a crash left: half-written files, and anything newer than the checkpoint in use."""
+    for file in folder.glob("*"):
+        unfinished = file.name.endswith(".part")
+        orphan = file.suffix == ".safetensors" and not file.with_suffix(".json").exists()
+        if unfinished or orphan:
+            with contextlib.suppress(OSError):
+                file.unlink()
+        elif file.suffix == ".json" and file.stem.isdigit() and int(file.stem) > newest:
+            _remove(file)
 
 
 def load_checkpoint(folder: Path) -> tuple[Checkpoint | None, list[str]]:

@@ -56,8 +56,8 @@ class RunConfig:
         for name in ("steps", "num_envs", "num_steps", "evaluation_episodes"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}.")
-        if self.seed < 0:
-            raise ConfigError(f"--seed {self.seed}: expected a whole number from 0 on.")
+        if not 0 <= self.seed < 2**31:
+            raise ConfigError(f"--seed {self.seed}: expected a whole number from 0 to {2**31 - 1}.")
         if self.noise_rate is not None and not 0.0 <= self.noise_rate < 0.5:
             raise ConfigError(
                 f"--noise-rate {self.noise_rate}: expected a rate from 0 to below 0.5 (most of the data must be "

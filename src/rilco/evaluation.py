@@ -15,7 +15,7 @@ from rilco.files import cannot_write
 from rilco.policy.saved import Policy, load_policy
 from rilco.rollout.layout import Sizes
 from rilco.rollout.pool import Evaluation, RolloutPool, default_workers
-from rilco.rollout.seeding import EVALUATION, generator
+from rilco.rollout.seeding import EVALUATION, RepositionedGenerator
 from rilco.tasks.table import Task
 
 VIDEO_FORMATS = (".mp4", ".gif")
@@ -39,6 +39,7 @@ def evaluate(
     if not isinstance(policy, Policy):
         policy = load_policy(policy)
     task = task or task_of(policy)
+    check_fits(policy, task)
     workers = min(workers or default_workers(), episodes)
     hidden = tuple(weight.shape[1] for weight, _ in policy.layers[:-1])
     sizes = Sizes(workers, 1, policy.obs_dim, policy.action_dim, hidden)
@@ -50,17 +51,32 @@ def task_of(policy: Policy) -> Task:
     """The environment that a policy's card names."""
     task, env = policy.card.get("task"), policy.card.get("env")
     if task is None and env is None:
-        raise RunError("This policy file does not say what environment it is for; give --task or --env.")
+        raise RunError(
+            f"{policy}: this policy's file does not say what environment it is for. From Python, "
+            "`rilco.evaluate(policy, task=...)` takes one."
+        )
     return Task(task=task, env=env)
+
+
+def check_fits(policy: Policy, task: Task) -> None:
+    """Raises unless the policy's observations and actions are those of the environment."""
+    ours, theirs = (policy.obs_dim, policy.action_dim), task.dimensions()
+    if ours != theirs:
+        raise RunError(
+            f"{policy}: takes {ours[0]} observation and gives {ours[1]} action dimensions, but {task.name} has "
+            f"{theirs[0]} and {theirs[1]}. The policy was trained for another environment."
+        )
 
 
 def frames(
     policy: Policy, *, seed: int = 0, max_steps: int = 1000, task: Task | None = None
 ) -> Iterator[np.ndarray]:
-    """RGB frames [height, width, 3] of one episode with the deterministic policy, a frame a step."""
-    batch = (task or task_of(policy)).make_batch(1, render=True)
+    """RGB frames [height, width, 3] of the first episode that `evaluate` plays with this seed, a frame a step."""
+    task = task or task_of(policy)
+    check_fits(policy, task)
+    batch = task.make_batch(1, render=True)
     try:
-        obs = batch.reset([0], [generator(seed, EVALUATION, 0)])
+        obs = batch.reset([0], [RepositionedGenerator(seed, EVALUATION).at(0)])
         yield batch.render(0)
         for _ in range(max_steps):
             outcome = batch.step(policy.mean(obs))

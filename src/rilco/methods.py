@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from rilco.errors import ConfigError
@@ -33,6 +34,27 @@ def check_method(name: str) -> None:
 
 def needs_demonstrations(method: str) -> bool:
     return method in IMITATION
+
+
+def num_classifiers(method: str) -> int:
+    """Into how many parts a method splits the demonstrations."""
+    return 2 if method.startswith("ril-co") else 1
+
+
+def check_options(method: str, given: Collection[str]) -> None:
+    """Refuses options that a method would ignore."""
+    fixed = set()
+    if method.endswith("-logistic") or method == "gail-ap":
+        fixed.add("classifier.loss")
+    if method.startswith("gail"):
+        fixed.add("classifier.lam")
+    if method in TRUE_REWARD:
+        fixed |= {name for name in given if name.startswith("classifier.")}
+    ignored = sorted(fixed & set(given))
+    if ignored:
+        raise ConfigError(
+            f"--method {method} has no use for {', '.join(ignored)}: leave it out, or choose another method."
+        )
 
 
 def make_reward_learner(method: str, config: ClassifierConfig, seed: int) -> RewardLearner | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from rilco.config import RunConfig
 from rilco.errors import ConfigError
+from rilco.methods import check_method, check_options
 from rilco.tasks.table import Task
 
 # Options that are spelled shorter than the field they set.
@@ -24,28 +25,45 @@ def make_config(options: Mapping[str, Any], *, stored: RunConfig | None = None) 
     """
     given = {SHORT.get(name, name): value for name, value in options.items() if value is not None}
     top = {name: value for name, value in given.items() if "." not in name}
-    for name in top:
-        _require_field(RunConfig, name, name)
+    inner = {name: value for name, value in given.items() if "." in name}
     if stored is None and not {"task", "env"} & set(top):
         raise ConfigError("Choose an environment: --task NAME, or --env GYMNASIUM_ID.")
+    base = stored or RunConfig(method="acktr")  # a stand-in: it needs no demonstrations
+    if stored is None:
+        top.setdefault("method", "ril-co")
+    changes = {
+        name: _top_level(name, value, base) for name, value in top.items() if name not in ("task", "env")
+    }
     if {"task", "env"} & set(top):
-        top["task"] = Task(task=top.get("task"), env=top.pop("env", None))
-    if "demos" in top:
-        top["demos"] = _paths(top["demos"])
-    base = stored or RunConfig(
-        method="acktr"
-    )  # a stand-in without demonstrations: every field is replaced or default
-    inner = {name: value for name, value in given.items() if "." in name}
-    if inner.get("acktr.learning_rate_decay") and "acktr.total_updates" not in inner:
-        inner["acktr.total_updates"] = _iterations(base, top)
-    if stored is None and "method" not in top:
-        top["method"] = RunConfig.__dataclass_fields__["method"].default
-    return dataclasses.replace(base, **top, **_parts(base, inner))
+        changes["task"] = Task(task=top.get("task"), env=top.get("env"))
+    check_method(changes.get("method", base.method))
+    check_options(changes.get("method", base.method), inner)
+    if inner.get("acktr.learning_rate_decay") is True and "acktr.total_updates" not in inner:
+        inner["acktr.total_updates"] = _iterations(base, changes)
+    return dataclasses.replace(base, **changes, **_parts(base, inner))
 
 
-def _iterations(base: RunConfig, top: Mapping[str, Any]) -> int:
+def _top_level(name: str, value: Any, base: RunConfig) -> Any:
+    """A field of the run itself, in its type."""
+    _require_field(RunConfig, name, name)
+    if name == "demos":
+        return _paths(value)
+    if name == "noise_rate":
+        return _fitting(value, 0.0, name)
+    if dataclasses.is_dataclass(getattr(base, name)):
+        raise ConfigError(
+            f"{name}: is set field by field, for example {name}.{_first_field(getattr(base, name))}=VALUE."
+        )
+    return _fitting(value, getattr(base, name), name)
+
+
+def _first_field(record: Any) -> str:
+    return dataclasses.fields(record)[0].name
+
+
+def _iterations(base: RunConfig, changes: Mapping[str, Any]) -> int:
     """How many updates a run has: the length of a learning-rate decay unless another is given."""
-    sizes = {name: top[name] for name in ("steps", "num_envs", "num_steps") if name in top}
+    sizes = {name: changes[name] for name in ("steps", "num_envs", "num_steps") if name in changes}
     return dataclasses.replace(base, **sizes).iterations
 
 
@@ -82,8 +100,8 @@ def _fitting(value: Any, like: Any, name: str) -> Any:
         fits = isinstance(like, bool) and isinstance(value, bool)
     elif isinstance(like, float):
         fits = isinstance(value, int | float)
-    elif isinstance(like, tuple):
-        fits = isinstance(value, list | tuple)
+    elif isinstance(like, tuple):  # of widths
+        fits = isinstance(value, list | tuple) and all(type(item) is int and item > 0 for item in value)
     else:
         fits = isinstance(value, type(like))
     if not fits:
@@ -102,4 +120,5 @@ def _require_field(record: type, name: str, shown: str) -> None:
 def _paths(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
-    return tuple(os.fspath(path) for path in paths)
+    # Absolute, so that a run can be resumed from another folder.
+    return tuple(os.path.abspath(os.fspath(path)) for path in paths)

@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +64,10 @@ class RunFolder:
         self.checkpoints = path / "checkpoints"
         self._metrics = path / "metrics.jsonl"
 
+    def has_begun(self) -> bool:
+        """Whether there is anything to go on from."""
+        return self._metrics.exists() or self.checkpoints.exists()
+
     def save_policy(self, name: str, policy: Policy) -> None:
         policy.save(self.path / "policy" / f"{name}.safetensors")
 
@@ -92,23 +97,43 @@ class RunFolder:
                 f"{self._metrics}: shorter than at the checkpoint ({size} bytes were written then). The file was "
                 "changed since; restore it, or start a new run in another folder."
             )
-        os.truncate(self._metrics, size)
+        try:
+            os.truncate(self._metrics, size)
+        except OSError as error:
+            raise cannot_write(self._metrics, error) from error
 
 
 @contextlib.contextmanager
 def open_run(path: Path, config: RunConfig, *, resume: bool) -> Iterator[RunFolder]:
-    """Create a run folder, or open the one to resume; refuses whatever would lose or mix up results."""
-    stored = path / "config.json"
+    """Create a run folder, or open the one to resume; refuses whatever would lose or mix up results.
+
+    A new run that fails before its first iteration leaves nothing behind.
+    """
     if resume:
         _check_same_configuration(RunConfig.load(path), config, path)
-    elif stored.exists():
-        raise RunError(
-            f"{path}: this folder holds a run already. Continue it with --resume, choose another --out, or remove "
-            "the folder first."
-        )
     elif path.exists() and not path.is_dir():
         raise RunError(f"{path}: is a file; --out names a folder.")
-    folder_existed = path.exists()
+    existed = path.exists()
+    with _locked(path):
+        stored = path / "config.json"
+        if not resume and stored.exists():
+            raise RunError(
+                f"{path}: this folder holds a run already. Continue it with --resume, choose another --out, or "
+                "remove the folder first."
+            )
+        folder = RunFolder(path)
+        try:
+            write_atomically(stored, config.to_json().encode())
+            yield folder
+        except BaseException:
+            if not resume and not folder.has_begun():
+                _remove_new(path, whole=not existed)
+            raise
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Keep other processes out of a folder; the system forgets the lock however this one ends."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         lock = (path / ".lock").open("w")
@@ -117,30 +142,32 @@ def open_run(path: Path, config: RunConfig, *, resume: bool) -> Iterator[RunFold
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             raise RunError(f"{path}: another process is training in this folder right now.") from error
-        try:
-            write_atomically(stored, config.to_json().encode())
-        except RunError:
-            if not folder_existed:
-                _remove_empty(path)
-            raise
-        yield RunFolder(path)
+        except OSError:
+            pass  # some network file systems have no locks; the run is then merely not protected
+        yield
 
 
 def _check_same_configuration(stored: RunConfig, asked: RunConfig, path: Path) -> None:
     changes = stored.difference(asked)
-    if asked.steps > stored.steps:  # going on for longer changes nothing that was computed
+    if asked.steps > stored.steps and not stored.acktr.learning_rate_decay:
+        # Going on for longer changes nothing that was computed, unless the learning rate was to end at zero.
         changes = [line for line in changes if not line.startswith("steps:")]
     if changes:
         raise RunError(
             f"{path}: cannot resume with a changed configuration, since the result would be neither run's. "
             f"Different: {'; '.join(changes)}. Leave these options out to continue as begun (only --steps may "
-            "grow), or start a new run with another --out."
+            "grow, where the learning rate does not decay), or start a new run with another --out."
         )
 
 
-def _remove_empty(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        (path / ".lock").unlink()
-        path.rmdir()
+def _remove_new(path: Path, *, whole: bool) -> None:
+    """Take back what a run wrote that never began."""
+    shutil.rmtree(path / "events", ignore_errors=True)
+    for name in ("config.json", ".lock"):
+        with contextlib.suppress(OSError):
+            (path / name).unlink()
+    if whole:
+        with contextlib.suppress(OSError):
+            path.rmdir()

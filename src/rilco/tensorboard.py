@@ -25,10 +25,10 @@ class NoEvents:
 class Events:
     """Written record by record, without a thread: what a killed run logged is there."""
 
-    def __init__(self, records: Any, resumed_at: int) -> None:
+    def __init__(self, records: Any, file: Path, resumed_at: int) -> None:
         from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 
-        self._records = records
+        self._records, self._file = records, file
         self._add(Event(wall_time=time.time(), file_version="brain.Event:2"))
         # Tells TensorBoard to forget what an interrupted process wrote after the checkpoint.
         start = SessionLog(status=SessionLog.START)
@@ -48,8 +48,11 @@ class Events:
         self._add(Event(wall_time=time.time(), step=record["transitions"], summary=Summary(value=values)))
 
     def _add(self, event: Any) -> None:
-        self._records.write(event.SerializeToString())
-        self._records.flush()
+        try:
+            self._records.write(event.SerializeToString())
+            self._records.flush()
+        except OSError as error:
+            raise cannot_write(self._file, error) from error
 
 
 def _tag(name: str) -> str:
@@ -78,4 +81,4 @@ def open_events(folder: Path, *, resumed_at: int, wanted: bool) -> Iterator[Even
     except OSError as error:
         raise cannot_write(file, error) from error
     with opened:
-        yield Events(RecordWriter(opened), resumed_at)
+        yield Events(RecordWriter(opened), file, resumed_at)

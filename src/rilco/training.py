@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import os
@@ -13,14 +14,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from rilco.checkpoint import Checkpoint, flatten, load_checkpoint, save_checkpoint, unflatten
+from rilco.checkpoint import Checkpoint, clean_up, flatten, load_checkpoint, save_checkpoint, unflatten
 from rilco.clock import Clock
 from rilco.config import RunConfig
 from rilco.demonstrations import Demonstrations, load_demonstrations
 from rilco.errors import RunError, TrainingError
 from rilco.interrupt import StopSignal
 from rilco.learning import Learner, LearnerState, make_learner, to_experience
-from rilco.methods import make_reward_learner
+from rilco.methods import make_reward_learner, num_classifiers
 from rilco.policy.acktr import acktr
 from rilco.policy.saved import Policy
 from rilco.progress import Progress, make_progress
@@ -171,6 +172,11 @@ class Trainer:
     def restore(self) -> None:
         """Go back to the newest whole checkpoint, or to the beginning where there is none."""
         checkpoint, complaints = load_checkpoint(self.folder.checkpoints)
+        if checkpoint is None and complaints:
+            raise RunError(
+                f"{self.folder.path}: no checkpoint is whole, so the run cannot go on. {' '.join(complaints)} Nothing "
+                "was changed. Restore the folder from a backup, or start a new run with another --out."
+            )
         for complaint in complaints:
             self.progress.note(complaint)
         if checkpoint is None or checkpoint.iteration == 0:
@@ -197,6 +203,7 @@ class Trainer:
                 "episode from its seed and actions. Training goes on, but not bit-identically."
             )
         self.folder.cut_metrics(checkpoint.facts["metrics_bytes"])
+        clean_up(self.folder.checkpoints, checkpoint.iteration)
         self.progress.note(f"Resuming after {self.transitions:,} transitions.")
 
 
@@ -209,10 +216,12 @@ def train_run(
     checkpoint_every: int = 100,
     quiet: bool = False,
     tensorboard: bool = True,
+    stop: StopSignal | None = None,
 ) -> Run:
     """Train in the folder `out` and return the run. Ctrl-C leaves a checkpoint and raises KeyboardInterrupt.
 
-    `workers` and `checkpoint_every` (iterations) change how fast and how safe a run is, not its result.
+    `workers` and `checkpoint_every` (iterations) change how fast and how safe a run is, not its result. A caller
+    that already listens for signals gives its `stop`.
     """
     path = Path(out)
     demos = read_demonstrations(config)
@@ -223,11 +232,12 @@ def train_run(
     sizes = Sizes(config.num_envs, config.num_steps, obs_dim, action_dim, config.acktr.hidden_sizes)
     workers = workers or default_workers()
     with (
-        StopSignal() as stop,
+        StopSignal() if stop is None else contextlib.nullcontext(stop) as stop,
         open_run(path, config, resume=resume) as folder,
         make_progress(config, path, quiet=quiet) as progress,
         RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers) as pool,
     ):
+        stop.raise_if_requested()  # before anything is learned
         trainer = Trainer(config, demos, pool, folder, progress)
         if resume:
             trainer.restore()
@@ -244,28 +254,32 @@ def read_demonstrations(config: RunConfig) -> Demonstrations | None:
 
 
 def _warn_if_few(demos: Demonstrations, config: RunConfig) -> None:
-    wanted = config.classifier.batch
-    if len(demos) < wanted:
+    wanted, each = config.classifier.batch, len(demos) // num_classifiers(config.method)
+    if each < wanted:
         warnings.warn(
-            f"Only {len(demos)} demonstration pairs, fewer than one mini-batch of {wanted}: they are drawn with "
-            "replacement, and the classifier may learn them by heart.",
+            f"Only {len(demos)} demonstration pairs, {each} for each classifier, fewer than one mini-batch of "
+            f"{wanted}: they are drawn with replacement, and a classifier may learn them by heart.",
             stacklevel=3,
         )
 
 
 def _check_finite(values: Mapping[str, float], iteration: int, path: Path) -> None:
     bad = [name for name, value in values.items() if not math.isfinite(value)]
-    bad += [name for name, value in values.items() if name.startswith("nonfinite") and value > 0]
+    bad += [
+        name.removeprefix("nonfinite_") for name, count in values.items() if "nonfinite" in name and count
+    ]
     if bad:
         raise TrainingError(
-            f"Iteration {iteration + 1}: {', '.join(bad)} is not finite, so training was stopped before it could "
-            f"spoil the policy. The last checkpoint in {path / 'checkpoints'} is from before that; look for "
-            "extreme values in the demonstrations or the environment's observations."
+            f"Iteration {iteration + 1}: NaN or infinity in {', '.join(bad)}, so training was stopped. Checkpoints in "
+            f"{path / 'checkpoints'}, if any, are from before that and whole; look for extreme values in the "
+            "demonstrations or in the environment's observations."
         )
 
 
 def _rounded(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Five significant digits are enough to plot and keep a line of metrics small."""
-    return {
-        name: float(f"{value:.5g}") if isinstance(value, float) else value for name, value in record.items()
-    }
+    """Five significant digits are enough to plot and keep a line of metrics small; JSON has no NaN."""
+    rounded = dict(record)
+    for name, value in record.items():
+        if isinstance(value, float):
+            rounded[name] = float(f"{value:.5g}") if math.isfinite(value) else None
+    return rounded

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import signal
 import time
 from pathlib import Path
 
@@ -131,8 +130,6 @@ def test_no_shared_memory_has_a_name():
         pool.start()
         pool.collect(policy, 0)
         assert not shm.exists() or set(os.listdir(shm)) <= before
-        for pid in pool.pids:
-            os.kill(pid, signal.SIGKILL)
 
 
 def test_environment_that_cannot_be_built_is_our_error():

@@ -10,6 +10,8 @@ import click
 from rilco.cli.parsing import COUNT
 from rilco.cli.train import run_options, start
 
+SNAPSHOT_EVERY = 100_000
+
 
 @click.group(short_help="Train experts on the true reward.")
 def command() -> None:
@@ -17,9 +19,7 @@ def command() -> None:
 
 
 @command.command("train")
-@click.option(
-    "--snapshot-every", default="500k", show_default=True, type=COUNT, help="Transitions between snapshots."
-)
+@click.option("--snapshot-every", type=COUNT, help="Transitions between snapshots.  [default: 100k]")
 @click.option(
     "--decay/--no-decay", default=True, show_default=True, help="Let the learning rate fall to zero."
 )
@@ -31,8 +31,9 @@ def train_expert(decay: bool, resume: bool, **options: Any) -> None:
     rilco experts train --task ant --steps 20e6 --out runs/ant-expert
     """
     options["method"] = "acktr"
-    if not resume and decay:
-        options["acktr.learning_rate_decay"] = True
+    if not resume:  # a resumed run has these settings already
+        options["snapshot_every"] = options["snapshot_every"] or SNAPSHOT_EVERY
+        options["acktr.learning_rate_decay"] = decay
     start({**options, "resume": resume})
 
 

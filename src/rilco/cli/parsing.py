@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import click
 
 
@@ -18,7 +20,7 @@ class Count(click.ParamType):
             number = float(text[:-1] if factor > 1 else text) * factor
         except ValueError:
             self.fail(f"{value!r} is not a number; write 2000000, 2e6, 300k or 5M.", param, ctx)
-        if number != int(number):
+        if not math.isfinite(number) or number != int(number):
             self.fail(f"{value!r} is not a whole number.", param, ctx)
         return int(number)
 

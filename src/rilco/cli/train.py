@@ -6,12 +6,17 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rilco.cli.parsing import COUNT
 from rilco.methods import METHODS
+
+if TYPE_CHECKING:
+    from rilco.config import RunConfig
+    from rilco.interrupt import StopSignal
+    from rilco.run import Run
 
 METHOD_HELP = "How to learn: " + ", ".join(METHODS) + ".  [default: ril-co]"
 
@@ -73,23 +78,14 @@ def command(**options: Any) -> None:
 
 def start(options: dict[str, Any]) -> None:
     """Run training with the given options; on Ctrl-C say how to go on."""
-    from rilco.config import RunConfig
-    from rilco.interrupt import exit_code
-    from rilco.options import make_config, parse_settings
-    from rilco.training import train_run
+    from rilco.interrupt import StopSignal, exit_code
 
-    how = {
-        name: options.pop(name) for name in ("resume", "workers", "checkpoint_every", "quiet", "tensorboard")
-    }
-    out: Path = options.pop("out")
-    options |= parse_settings(options.pop("settings"))
-    config = make_config(options, stored=RunConfig.load(out) if how["resume"] else None)
+    out: Path = options["out"]
     try:
-        run = train_run(config, out, **how)
+        with StopSignal() as stop:  # before the heavy imports, which do not take an interrupt well
+            config, run = _train(options, stop)
     except KeyboardInterrupt as interrupt:
-        click.echo(
-            f"\nStopped; everything so far is in {out}. To go on:\n\n    {resume_command(out)}", err=True
-        )
+        click.echo(stopped_message(out), err=True)
         sys.exit(exit_code(interrupt))
     evaluations = run.evaluations()
     if evaluations:
@@ -99,6 +95,26 @@ def start(options: dict[str, Any]) -> None:
             f"after {last['transitions']:,} transitions; best {max(e['eval_return'] for e in evaluations):,.0f}."
         )
     click.echo(f"Run: {out}   policy: {out / 'policy'}")
+
+
+def _train(options: dict[str, Any], stop: StopSignal) -> tuple[RunConfig, Run]:
+    from rilco.config import RunConfig
+    from rilco.options import make_config, parse_settings
+    from rilco.training import train_run
+
+    how = {
+        name: options.pop(name) for name in ("resume", "workers", "checkpoint_every", "quiet", "tensorboard")
+    }
+    out: Path = options.pop("out")
+    options |= parse_settings(options.pop("settings"))
+    config = make_config(options, stored=RunConfig.load(out) if how["resume"] else None)
+    return config, train_run(config, out, stop=stop, **how)
+
+
+def stopped_message(out: Path) -> str:
+    if not (out / "config.json").exists():
+        return "\nStopped before anything was written."
+    return f"\nStopped; everything so far is in {out}. To go on:\n\n    {resume_command(out)}"
 
 
 def resume_command(out: Path) -> str:

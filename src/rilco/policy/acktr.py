@@ -65,6 +65,16 @@ class AcktrConfig:
     """Length of that decay; needed only with `learning_rate_decay`."""
 
     def __post_init__(self) -> None:
+        for name in ("learning_rate", "damping", "kl_clip", "eigen_interval"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(
+                    f"AcktrConfig.{name}: expected a positive number; got {getattr(self, name)!r}."
+                )
+        for name in ("momentum", "discount", "stat_decay"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ConfigError(
+                    f"AcktrConfig.{name}: expected at least 0 and less than 1; got {getattr(self, name)!r}."
+                )
         if self.learning_rate_decay and self.total_updates <= 0:
             raise ConfigError(
                 "AcktrConfig: learning_rate_decay needs total_updates, the number of updates over which the "

@@ -134,4 +134,7 @@ def _read_policy(file: Path) -> Policy:
             f"{file}: expected a policy of format {FORMAT!r}, found {header.get('format')!r}; "
             "it was not written by this version of rilco."
         )
-    return Policy.from_arrays(table, header.get("card"))
+    try:
+        return Policy.from_arrays(table, header.get("card"))
+    except KeyError as error:
+        raise RunError(f"{file}: the policy lacks the array {error}; the file is damaged.") from error

@@ -204,9 +204,22 @@ def _sample(
     index = np.empty((config.minibatches, len(halves), size), np.int64)
     for minibatch in index:
         for row, half in zip(minibatch, halves, strict=True):
-            # Small draws without replacement cost O(size) in NumPy, however large the half.
-            row[:] = half[rng.choice(len(half), size, replace=len(half) < size)]
+            row[:] = half[_draw(rng, len(half), config.batch, size)]
     return Draws(_gather(demos.obs, index), _gather(demos.action, index))
+
+
+def _draw(rng: np.random.Generator, count: int, batch: int, size: int) -> np.ndarray:
+    """`size` of `count` pairs, the first `batch` for the risk's first term and the others apart from them.
+
+    All are distinct where there are enough; where there are not, the candidates repeat among themselves first,
+    and everything does below `batch`.
+    """
+    if count >= size:
+        return rng.choice(count, size, replace=False)  # costs O(size) in NumPy, however large the count
+    if count <= batch:
+        return rng.choice(count, size, replace=True)
+    order = rng.permutation(count)
+    return np.concatenate([order[:batch], rng.choice(order[batch:], size - batch, replace=True)])
 
 
 def _gather(array: np.ndarray, index: np.ndarray) -> np.ndarray:

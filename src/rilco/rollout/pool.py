@@ -226,7 +226,7 @@ def _start_process(memory: int) -> _Process:
         "PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path),
     }
     popen = subprocess.Popen(
-        [sys.executable, "-m", "rilco.rollout.worker", str(theirs.fileno()), str(memory)],
+        [sys.executable, "-P", "-m", "rilco.rollout.worker", str(theirs.fileno()), str(memory)],
         pass_fds=(theirs.fileno(), memory),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -70,27 +70,25 @@ class Worker:
 
 
 def serve(connection: Connection, memory: int) -> None:
-    """Answer commands until the learner says stop or goes away."""
+    """Answer commands until the learner closes its end."""
     worker: Worker | None = None
-    while True:
-        try:
+    try:
+        while True:
             message = json.loads(connection.recv_bytes())
-        except (EOFError, OSError):
-            return  # the learner is gone
-        try:
-            if message["command"] == "setup":
-                worker, answer = Worker(message["arguments"], memory), None
-            else:
-                answer = getattr(worker, message["command"])(**message["arguments"])
-            reply = {"ok": True, "answer": answer}
-        except Exception:
-            reply = {"ok": False, "traceback": traceback.format_exc()}
-        try:
+            try:
+                if message["command"] == "setup":
+                    worker, answer = Worker(message["arguments"], memory), None
+                else:
+                    answer = getattr(worker, message["command"])(**message["arguments"])
+                reply = {"ok": True, "answer": answer}
+            except Exception:
+                reply = {"ok": False, "traceback": traceback.format_exc()}
             connection.send_bytes(json.dumps(reply).encode())
-        except OSError:
-            return
-        if message["command"] == "close":
-            return
+    except (EOFError, OSError):
+        pass  # the learner has finished, or is gone
+    finally:
+        if worker is not None:
+            worker.close()
 
 
 def main() -> None:

@@ -337,15 +337,8 @@ def _build_world(pybullet, robot: Robot) -> int:
 
 
 def _import_pybullet():
-    try:
-        with _quietly():
-            import pybullet
-    except ImportError as error:
-        raise TaskError(
-            "The Bullet tasks need PyBullet, which is not installed here. Install it with "
-            "`pip install 'rilco[bullet]'` (wheels exist for Python 3.11 and older), or use --env with "
-            "an environment of your own."
-        ) from error
+    with _quietly():
+        import pybullet
     return pybullet
 
 

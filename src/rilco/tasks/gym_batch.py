@@ -68,17 +68,18 @@ def make_environment(env_id: str, **options: Any) -> gymnasium.Env:
     except Exception as error:  # an environment's constructor may raise anything
         raise TaskError(
             f"--env {env_id}: gymnasium.make could not build it: {type(error).__name__}: {error}. Check the id; "
-            "an environment registered by a module of yours is named 'module:EnvId-v0'."
+            "an environment registered by a module of yours is named 'module:EnvId-v0', and the module must be "
+            "importable (set PYTHONPATH=. for one in this folder)."
         ) from error
 
 
 def box_spaces(env: gymnasium.Env, env_id: str) -> tuple[Box, Box]:
     """The environment's spaces, refused unless both are continuous boxes."""
     for what, space in (("observation", env.observation_space), ("action", env.action_space)):
-        if not isinstance(space, Box) or not np.issubdtype(space.dtype, np.floating):
+        if not isinstance(space, Box) or (what == "action" and not np.issubdtype(space.dtype, np.floating)):
             raise TaskError(
-                f"--env {env_id}: its {what} space is {space}; supported are Box spaces of floating-point "
-                "numbers (continuous observations and continuous actions). Wrap the environment, for "
-                "example with gymnasium.wrappers.FlattenObservation, and register the wrapped one."
+                f"--env {env_id}: its {what} space is {space}; supported are Box observations and Box actions, "
+                "the actions of floating-point numbers. Wrap the environment, for example with "
+                "gymnasium.wrappers.FlattenObservation, and register the wrapped one."
             )
     return env.observation_space, env.action_space  # type: ignore[return-value]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import importlib.util
 from dataclasses import dataclass
 
-from rilco.errors import ConfigError
+from rilco.errors import ConfigError, TaskError
 from rilco.tasks.batch import Batch
 from rilco.tasks.robots import ROBOTS
 
@@ -40,6 +41,7 @@ class Task:
     def make_batch(self, num_envs: int, *, render: bool = False) -> Batch:
         """Environments of this task, stepped together."""
         if self.task is not None:
+            require_pybullet()
             from rilco.tasks.bullet import BulletBatch
 
             return BulletBatch(ROBOTS[self.task], num_envs)
@@ -50,9 +52,20 @@ class Task:
     def dimensions(self) -> tuple[int, int]:
         """obs_dim and action_dim; an environment of the user's is built to find them."""
         if self.task is not None:
+            require_pybullet()
             return ROBOTS[self.task].obs_dim, ROBOTS[self.task].action_dim
         batch = self.make_batch(1)
         try:
             return batch.obs_dim, batch.action_dim
         finally:
             batch.close()
+
+
+def require_pybullet() -> None:
+    """Raises unless PyBullet is installed, without importing it."""
+    if importlib.util.find_spec("pybullet") is None:
+        raise TaskError(
+            "The Bullet tasks need PyBullet, which is not installed here. Install it with "
+            "`pip install 'rilco[bullet]'` (wheels exist for Python 3.11 and older), or use --env with an "
+            "environment of your own."
+        )
