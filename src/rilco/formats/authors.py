@@ -14,6 +14,7 @@ import numpy as np
 
 from rilco.demonstrations import Demonstrations
 from rilco.errors import DemonstrationError
+from rilco.formats import hdf5
 from rilco.formats.files import atomic_write, check_size, listing, parsing
 
 _REQUIRED = ("obs_array", "act_array", "mask_array")
@@ -28,13 +29,7 @@ def quality(path: Path) -> float | None:
 
 def recognise(path: Path) -> bool:
     """Whether the file is HDF5 and holds at least one of this layout's arrays."""
-    if not path.is_file():
-        return False
-    try:
-        with h5py.File(path, "r") as file:
-            return any(name in file for name in _REQUIRED)
-    except Exception:  # not HDF5, or damaged; loading explains it
-        return False
+    return hdf5.holds(path, *_REQUIRED)
 
 
 def load(path: Path) -> Demonstrations:
@@ -101,32 +96,10 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
             raise DemonstrationError(
                 f"{path}: the HDF5 file has no {' and no '.join(missing)}; it holds {listing(found)}. "
                 "Expected the authors' layout: obs_array, act_array and mask_array, and possibly "
-                "reward_array. Rename the arrays, or save them as npz with the names obs and action."
+                "reward_array; or D4RL's: observations, actions and terminals; or robomimic's: data/demo_0. "
+                "Rename the arrays, or save them as npz with the names obs and action."
             )
         wanted = [*_REQUIRED, *(name for name in ("reward_array",) if name in found)]
-        datasets = {name: _checked(path, file, name) for name in wanted}
+        datasets = {name: hdf5.array(path, file, name) for name in wanted}
         check_size(path, sum(dataset.nbytes for dataset in datasets.values()))
-        return {name: np.asarray(dataset[()]) for name, dataset in datasets.items()}
-
-
-def _checked(path: Path, file: h5py.File, name: str) -> h5py.Dataset:
-    """The array, once it is sure that it is one, of numbers, and that all of it lies in this very file."""
-    dataset = file[name] if isinstance(file.get(name, getlink=True), h5py.HardLink) else None
-    if not isinstance(dataset, h5py.Dataset) or dataset.external or dataset.is_virtual:
-        raise DemonstrationError(
-            f"{path}: {name} is a group or a link; expected an array stored in this file. Store it there."
-        )
-    if dataset.dtype.kind not in "fiub" or dataset.shape is None:
-        raise DemonstrationError(
-            f"{path}: {name} has the type {dataset.dtype}; expected numbers. Arrays of objects or text "
-            "cannot be used: store plain numbers."
-        )
-    # Uncompressed, an array occupies its full size. If not, it was never written, or its shape is damaged.
-    stored, filters = dataset.id.get_storage_size(), dataset.id.get_create_plist().get_nfilters()
-    if filters == 0 and stored < dataset.nbytes:
-        raise DemonstrationError(
-            f"{path}: {name} has the shape {list(dataset.shape)}, which is {dataset.nbytes} bytes, but the "
-            f"file holds {stored} of them. It was not written to the end, or is damaged: write or copy it "
-            "again."
-        )
-    return dataset
+        return {name: hdf5.read(dataset) for name, dataset in datasets.items()}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import json
 import os
 import secrets
 import shutil
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from rilco.errors import DemonstrationError
 
@@ -116,19 +118,37 @@ def parsing(path: Path, kind: str) -> Iterator[None]:
         ) from error
 
 
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file that lies in the folder of a dataset."""
+    check_file(path)
+    check_size(path, path.stat().st_size)
+    with parsing(path, "JSON"):
+        content = json.loads(path.read_bytes())
+    if not isinstance(content, dict):
+        raise DemonstrationError(f"{path}: expected a JSON object, and it is something else. Write it anew.")
+    return content
+
+
 @contextlib.contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yields a path to write a file or a folder to; it takes its real name only if all went well.
 
-    On any failure nothing is left behind, and a file that was there before is untouched.
+    On any failure nothing is left behind, and a file that was there before is untouched. A folder that was
+    there before is never replaced: it may hold more than a dataset.
     """
     path = Path(path).expanduser()
+    if path.is_dir() and any(path.iterdir()):
+        raise DemonstrationError(
+            f"{path}: it could not be written, because there is a folder of that name with something in it. "
+            "Choose another name, or remove the folder first."
+        )
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         yield temporary
-        if temporary.is_file():
-            with temporary.open("rb") as file:  # the bytes must reach the disk before the name does
-                os.fsync(file.fileno())
+        for written in [temporary] if temporary.is_file() else temporary.rglob("*"):
+            if written.is_file():
+                with written.open("rb") as file:  # the bytes must reach the disk before the name does
+                    os.fsync(file.fileno())
         os.replace(temporary, path)
     except (OSError, RuntimeError) as error:  # the latter is what h5py raises when closing fails
         reason = " ".join(str(getattr(error, "strerror", None) or error).split())[:200]
