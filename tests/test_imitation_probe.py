@@ -101,9 +101,7 @@ def learner_of(method: str) -> Learner:
     """Compiled once for all seeds: the seed only decides what a reward learner samples."""
     reward_learner = make_reward_learner(method, ClassifierConfig(), seed=0)
     config = AcktrConfig(hidden_sizes=(16,))  # the published 64 x 64 take longer to learn so simple a task
-    return make_learner(
-        reward_learner, acktr(config), discount=config.discount, freeze_normalizer_after=10
-    )
+    return make_learner(reward_learner, acktr(config), discount=config.discount, freeze_normalizer_after=10)
 
 
 def imitate(method: str, noise_rate: float, seed: int) -> float:

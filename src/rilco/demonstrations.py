@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import math
 import os
 from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
 from typing import Any
 
@@ -28,6 +30,7 @@ _GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
 _LEFT_OUT = np.empty(0, np.int32)
 _OPTIONAL = {"reward": np.float32, "terminated": np.bool_, "truncated": np.bool_, "expert": np.bool_}
 _PER_PAIR = ("obs", "action", "episode", "demonstrator", *_OPTIONAL)
+_NON_FINITE_ALLOWED = ContextVar("non_finite_allowed", default=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,8 +99,9 @@ class Demonstrations:
                     f"obs holds {pairs} pairs. All arrays must describe the same pairs: check how they were "
                     "made."
                 )
-        _check_finite(self.obs, "obs", where)
-        _check_finite(self.action, "action", where)
+        if not _NON_FINITE_ALLOWED.get():
+            _check_finite(self.obs, "obs", where)
+            _check_finite(self.action, "action", where)
         if self.noise_rate is not None:
             check_noise_rate(self.noise_rate)
         # Unnamed demonstrators are numbered from 0, so an id beyond the number of pairs must be a mistake.
@@ -192,6 +196,16 @@ class Demonstrations:
             digest.update(repr(array.shape).encode())
             digest.update(np.ascontiguousarray(array, dtype).data)
         return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def non_finite_allowed() -> Iterator[None]:
+    """Within it, demonstrations may hold NaN and infinite values: for looking at damaged data only."""
+    token = _NON_FINITE_ALLOWED.set(True)
+    try:
+        yield
+    finally:
+        _NON_FINITE_ALLOWED.reset(token)
 
 
 def concatenate(parts: Sequence[Demonstrations]) -> Demonstrations:

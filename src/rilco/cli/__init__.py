@@ -10,12 +10,13 @@ import click
 from rilco import __version__
 from rilco.errors import RilcoError
 
-# Command -> (module, one line of help). The help stands here so that `rilco --help` imports nothing.
+# Command -> (module, one line of help). The help stands here so that `rilco --help` imports none of them.
 COMMANDS = {
     "train": ("rilco.cli.train", "Train a policy from demonstrations."),
     "evaluate": ("rilco.cli.evaluate", "Returns of a trained policy over episodes."),
     "play": ("rilco.cli.play", "Write a video of a trained policy."),
     "experts": ("rilco.cli.experts", "Train experts on the true reward."),
+    "demos": ("rilco.cli.demos", "Make, mix, look at and convert demonstrations."),
     "bench": ("rilco.cli.bench", "Throughput against the bare simulator."),
     "demo": ("rilco.cli.demo", "A small example from start to end."),
 }
@@ -48,3 +49,5 @@ def main() -> None:
     except RilcoError as error:
         click.echo(f"rilco: {error}", err=True)
         sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,306 @@
+"""`rilco demos`: make, mix, look at and convert demonstrations."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rilco.cli.parsing import COUNT
+from rilco.cli.sources import demonstrator_names, environment, expert_and_others, open_policy
+from rilco.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rilco.demonstrations import Demonstrations
+    from rilco.policy.saved import Policy
+    from rilco.tasks.table import Task
+
+DEFAULT_PAIRS = 10_000
+
+out_option = click.option("--out", required=True, help="The file to write.")
+format_option = click.option("--format", "format_name", help="Its format.  [default: by its ending]")
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
+seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
+task_option = click.option("--task", help="A Bullet task.  [default: the policy's own]")
+env_option = click.option("--env", help="A Gymnasium environment, by id.  [default: the policy's own]")
+
+
+def read_keys(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
+    return tuple(key.strip() for key in (value or "").split(",") if key.strip())
+
+
+obs_keys_option = click.option(
+    "--obs-keys", callback=read_keys, metavar="A,B,...", help="Named parts that make up an observation."
+)
+
+
+@click.group(short_help="Make, mix, look at and convert demonstrations.")
+def command() -> None:
+    """Demonstrations: make, mix, look at and convert them."""
+
+
+@command.command("collect")
+@click.argument("policies", nargs=-1, required=True, metavar="POLICY...")
+@click.option(
+    "--pairs", type=COUNT, help="At least so many from each policy, in whole episodes.  [default: 10k]"
+)
+@click.option("--episodes", type=click.IntRange(1), help="So many episodes of each policy instead.")
+@click.option("--stochastic", is_flag=True, help="Sample actions.  [default: the mean action]")
+@click.option("--action-noise", default=0.0, help="Variance of Gaussian noise on the actions.  [default: 0]")
+@click.option("--expert/--non-expert", default=None, help="Ground truth to store.  [default: unknown]")
+@seed_option
+@task_option
+@env_option
+@out_option
+@format_option
+@overwrite_option
+def collect_command(
+    policies: tuple[str, ...],
+    pairs: int | None,
+    episodes: int | None,
+    stochastic: bool,
+    action_noise: float,
+    expert: bool | None,
+    seed: int,
+    task: str | None,
+    env: str | None,
+    out: str,
+    format_name: str | None,
+    overwrite: bool,
+) -> None:
+    """Play policies and keep what they saw and did. Each POLICY is a run folder, a policy file, or one
+    that comes with rilco (ant#1 is the expert, ant#2 to ant#6 are not); each is a demonstrator.
+
+    \b
+    rilco demos collect runs/ant-expert --expert --out expert.npz
+    rilco demos collect ant#2 ant#3 --pairs 20k --out others.npz
+    """
+    from rilco.collect import collect
+    from rilco.demonstrations import concatenate
+
+    if pairs is not None and episodes is not None:
+        raise ConfigError(f"--pairs {pairs} and --episodes {episodes}: choose one of the two.")
+    check_target(out, format_name, overwrite)
+    opened = [open_policy(source) for source in policies]
+    places = [environment(policy, task, env) for policy, _ in opened]
+    if len(set(places)) > 1:
+        raise ConfigError(
+            f"--out {out}: the policies are for different environments "
+            f"({', '.join(place.name for place in places)}). Collect from them one by one."
+        )
+    parts = []
+    for name, (policy, known) in zip(demonstrator_names(policies), opened, strict=True):
+        with progress_bar(f"playing {name}", episodes or pairs or DEFAULT_PAIRS) as progress:
+            part = collect(
+                policy,
+                places[0],
+                pairs=DEFAULT_PAIRS if pairs is None else pairs,
+                episodes=episodes,
+                seed=seed,
+                deterministic=not stochastic,
+                action_noise=action_noise,
+                expert=known if expert is None else expert,
+                name=name,
+                progress=progress,
+            )
+        parts.append(part)
+    save(concatenate(parts), out, format_name, places[0])
+
+
+@command.command("mix")
+@click.argument("sources", nargs=-1, required=True, metavar="EXPERT [NON_EXPERT]...")
+@click.option("--noise-rate", required=True, type=float, help="Wanted share of non-expert pairs, below 0.5.")
+@click.option("--kind", type=click.Choice(("policy", "gaussian")), default="policy", show_default=True)
+@click.option("--pairs", default="10k", show_default=True, type=COUNT, help="With gaussian: of each.")
+@obs_keys_option
+@seed_option
+@task_option
+@env_option
+@out_option
+@format_option
+@overwrite_option
+def mix_command(
+    sources: tuple[str, ...],
+    noise_rate: float,
+    kind: str,
+    pairs: int,
+    obs_keys: tuple[str, ...],
+    seed: int,
+    task: str | None,
+    env: str | None,
+    out: str,
+    format_name: str | None,
+    overwrite: bool,
+) -> None:
+    """Mix an expert's demonstrations with others as the paper does: all of the expert, and runs of 50
+    pairs from each non-expert.
+
+    Sources are files, the expert's first unless they say themselves whose they are. With --kind gaussian
+    the one source is the expert's policy, and the non-experts are that policy with five strengths of
+    noise on its actions, chosen so that their returns are the paper's fractions of the expert's.
+
+    \b
+    rilco demos mix expert.npz others/ --noise-rate 0.4 --out mixed.npz
+    rilco demos mix ant#1 --kind gaussian --noise-rate 0.4 --out gaussian.npz
+    """
+    from rilco.demonstrations import check_noise_rate, mix
+    from rilco.tasks.table import Task
+
+    check_noise_rate(noise_rate)
+    check_target(out, format_name, overwrite)
+    place = None if task is None and env is None else Task(task=task, env=env)
+    if kind == "policy":
+        expert, others = expert_and_others(sources, obs_keys)
+    elif len(sources) != 1:
+        raise ConfigError(
+            f"--kind gaussian: got {len(sources)} sources; expected one, the expert's policy. The others are "
+            "that policy with noise on its actions."
+        )
+    else:
+        policy, _ = open_policy(sources[0])
+        place = environment(policy, task, env)
+        expert, others = play_with_noise(policy, place, demonstrator_names(sources)[0], pairs, seed)
+    save(mix(expert, others, noise_rate), out, format_name, place)
+
+
+@command.command("inspect")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--bounds",
+    nargs=2,
+    type=float,
+    default=(-1.0, 1.0),
+    show_default=True,
+    metavar="LOW HIGH",
+    help="Of actions.",
+)
+@obs_keys_option
+@click.option("--plot", type=click.Path(path_type=Path), help="Also draw them: a name that ends in .png.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
+def inspect_command(
+    files: tuple[str, ...],
+    bounds: tuple[float, float],
+    obs_keys: tuple[str, ...],
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Say what demonstration files hold: episodes, returns, every dimension, and what is wrong with them."""
+    from rich.console import Console
+
+    from rilco import inspection_views as views
+    from rilco.inspection import inspect_files
+
+    if plot is not None:
+        views.check_picture(plot)
+    inspections = list(inspect_files(files, bounds=bounds, obs_keys=obs_keys))
+    if as_json:
+        click.echo(json.dumps([one.to_json() for one in inspections], indent=2))
+    else:
+        console = Console()
+        for table in views.tables(inspections, console.width):
+            console.print(table)
+        for remark in views.remarks(inspections):
+            console.print(remark, highlight=False, markup=False, soft_wrap=True)
+    if plot is not None:
+        views.draw(inspections, plot)
+        click.echo(f"{plot}", err=as_json)
+
+
+@command.command("convert")
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="OUT")
+@click.option("--env", help="The environment's Gymnasium id, for formats that have a place for it.")
+@obs_keys_option
+@format_option
+@overwrite_option
+def convert_command(
+    source: str,
+    target: str,
+    env: str | None,
+    obs_keys: tuple[str, ...],
+    format_name: str | None,
+    overwrite: bool,
+) -> None:
+    """Write demonstrations in another format. IN may be a folder of files, OUT is one file or dataset.
+
+    \b
+    rilco demos convert theirs.hdf5 ours.npz
+    rilco demos convert ours.npz minari:ant/noisy-v0 --env rilco/AntBullet-v0
+    """
+    from rilco.formats import convert
+
+    demos = convert(source, target, format_name, obs_keys=obs_keys, env=env, overwrite=overwrite)
+    click.echo(f"{target}: {demos!r}")
+
+
+def play_with_noise(
+    policy: Policy, place: Task, name: str, pairs: int, seed: int
+) -> tuple[Demonstrations, list[Demonstrations]]:
+    """The expert as it is, and with five strengths of action noise."""
+    from rilco.collect import collect, find_noise_levels
+
+    with progress_bar("looking for variances", None) as progress:
+        trials = iter(range(1, 1000))
+        levels = find_noise_levels(policy, place, seed=seed, progress=lambda: progress(next(trials)))
+    for level in levels:
+        click.echo(
+            f"variance {level.variance:8.4f}   return {level.mean_return:10,.1f}   {level.fraction:.2f} of the "
+            f"expert's (wanted {level.wanted_fraction:.2f})",
+            err=True,
+        )
+    variances = [0.0, *(level.variance for level in levels)]
+    parts = []
+    for k, variance in enumerate(variances):
+        called = f"{name} with noise {variance:.4g}" if k else name
+        with progress_bar(f"playing {called}", pairs) as progress:
+            # Another seed for each, so that they do not all start from the same places.
+            how: dict[str, Any] = {"seed": seed + k, "action_noise": variance, "expert": k == 0}
+            parts.append(collect(policy, place, pairs=pairs, name=called, progress=progress, **how))
+    return parts[0], parts[1:]
+
+
+def check_target(out: str, format_name: str | None, overwrite: bool) -> None:
+    """Refuses, before any work is done, what cannot be written."""
+    from rilco.formats import target_format
+
+    place, _ = target_format(out, format_name)
+    if place.is_dir() or (place.exists() and not overwrite):
+        advice = "remove it first" if place.is_dir() else "replace it with --overwrite"
+        raise ConfigError(
+            f"--out {out}: there is something of that name already. Choose another name, or {advice}."
+        )
+
+
+def save(demos: Demonstrations, out: str, format_name: str | None, place: Task | None) -> None:
+    from rilco.formats import save_file, target_format
+    from rilco.tasks.registration import gymnasium_id
+
+    folder = target_format(out, format_name)[0].parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(
+            f"--out {out}: its folder cannot be made ({error.strerror or error}). Choose another place."
+        ) from error
+    env = None
+    if place is not None:
+        env = place.env if place.task is None else gymnasium_id(place.task)
+    save_file(demos, out, format_name, env=env)
+    click.echo(f"{out}: {demos!r}")
+
+
+@contextlib.contextmanager
+def progress_bar(description: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """On a terminal a bar, elsewhere nothing."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        row = bar.add_task(description, total=total)
+        yield lambda done: bar.update(row, completed=done)
