@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 
 FULL_THROTTLE = np.array([2.0, 2.0])
 WORSE_DRIVERS = (0.4, 0.3, 0.2, 0.1, 0.0)  # their throttle, as a share of the expert's
-EPISODE = 40
+EPISODE = 80
 T, B = 20, 32
 ITERATIONS, MEASURED = 400, 100  # results are means over the last iterations, as in the paper
 

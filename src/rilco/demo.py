@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rilco.collect import collect
 from rilco.config import RunConfig
-from rilco.demonstrations import Demonstrations, load_demonstrations
+from rilco.demonstrations import load_demonstrations
 from rilco.evaluation import evaluate, play
 from rilco.formats import save_file
 from rilco.options import make_config
@@ -46,7 +46,7 @@ def run_demo(out: Path, say: Callable[[str], None]) -> None:
         for method in METHODS
     }
     say("4/4  Results, deterministic policies over 10 episodes:")
-    report(expert, demos, runs, out, say)
+    report(expert, files, runs, out, say)
 
 
 def train_once(folder: Path, **options: object) -> Run:
@@ -73,24 +73,28 @@ def write_demonstrations(expert: Run, folder: Path) -> list[str]:
 
 
 def report(
-    expert: Run, demos: Demonstrations, runs: dict[str, Run], out: Path, say: Callable[[str], None]
+    expert: Run, files: list[str], runs: dict[str, Run], out: Path, say: Callable[[str], None]
 ) -> None:
-    rows = {
-        "expert": expert.path,
-        **{method: run.path / "policy" / "last.safetensors" for method, run in runs.items()},
-    }
-    for name, path in rows.items():
-        returns = evaluate(path, episodes=10).returns
-        say(f"     {name:<14} {returns.mean():8,.0f} ± {returns.std():,.0f}")
-    say(f"     {'the data':<14} {mean_return(demos):8,.0f}   (average over its pairs, per 1000 steps)")
+    policies = {"expert": expert.path}
+    policies |= {method: run.path / "policy" / "last.safetensors" for method, run in runs.items()}
+    returns = {name: evaluate(path, episodes=10).returns for name, path in policies.items()}
+    for name, values in returns.items():
+        say(f"     {name:<14} {values.mean():8,.0f} ± {values.std():,.0f}")
+    say(
+        f"     {'the data':<14} {data_return(files):8,.0f}   (its demonstrators' returns, weighted by their pairs)"
+    )
     curve, video = out / "learning_curves.png", out / "ril-co.mp4"
-    draw_curves(runs, float(evaluate(expert.path, episodes=10).returns.mean()), curve)
+    draw_curves(runs, float(returns["expert"].mean()), curve)
     play(runs["ril-co"].path, video, max_steps=400)
     say(f"\nPicture {curve}\nVideo   {video}\nRuns    {', '.join(str(run.path) for run in runs.values())}")
 
 
-def mean_return(demos: Demonstrations) -> float:
-    return float("nan") if demos.reward is None else 1000 * float(demos.reward.mean())
+def data_return(files: list[str]) -> float:
+    """What a learner would get that copied the mixture as it is."""
+    demos = load_demonstrations(files, NOISE_RATE)
+    own = {row["name"]: row["mean_return"] for row in load_demonstrations(files).summary()["demonstrators"]}
+    shares = [(row["pairs"] / len(demos), own[row["name"]]) for row in demos.summary()["demonstrators"]]
+    return sum(share * mean_return for share, mean_return in shares)
 
 
 def draw_curves(runs: dict[str, Run], expert_return: float, file: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,9 @@ def play(
     count = 0
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.closing(_video_writer(partial, fps)) as writer:
+        with warnings.catch_warnings(), contextlib.closing(_video_writer(partial, fps)) as writer:
+            # The encoder is a process of its own; it is started by fork and exec, which does JAX no harm.
+            warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called", category=RuntimeWarning)
             for frame in frames(policy, seed=seed, max_steps=max_steps):
                 writer.append_data(frame)
                 count += 1
