@@ -72,12 +72,12 @@ def collect_command(
     format_name: str | None,
     overwrite: bool,
 ) -> None:
-    """Play policies and keep what they saw and did. Each POLICY is a run folder, a policy file, or one
-    that comes with rilco (ant#1 is the expert, ant#2 to ant#6 are not); each is a demonstrator.
+    """Play policies and keep what they saw and did. Each POLICY is a run folder or a policy file, and a
+    demonstrator.
 
     \b
     rilco demos collect runs/ant-expert --expert --out expert.npz
-    rilco demos collect ant#2 ant#3 --pairs 20k --out others.npz
+    rilco demos collect early.safetensors late.safetensors --pairs 20k --out others.npz
     """
     from rilco.collect import collect
     from rilco.demonstrations import concatenate
@@ -145,7 +145,7 @@ def mix_command(
 
     \b
     rilco demos mix expert.npz others/ --noise-rate 0.4 --out mixed.npz
-    rilco demos mix ant#1 --kind gaussian --noise-rate 0.4 --out gaussian.npz
+    rilco demos mix runs/ant-expert --kind gaussian --noise-rate 0.4 --out gaussian.npz
     """
     from rilco.demonstrations import check_noise_rate, mix
     from rilco.tasks.table import Task
