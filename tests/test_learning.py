@@ -1,0 +1,150 @@
+"""The learners composed: what sees what, and when the statistics stop."""
+
+from __future__ import annotations
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from rilco.learning import Experience, Learner, make_learner
+from rilco.networks import apply_mlp
+from rilco.normalizer import normalize, update_normalizer
+from rilco.policy.acktr import AcktrConfig, acktr
+from rilco.policy.learner import Actor, PolicyLearner, Rollout
+from rilco.rewards.classifier import ClassifierConfig
+from rilco.rewards.learner import DemoArrays, RewardLearner
+from rilco.rewards.ril import ril_co
+
+T, B, D, A = 5, 4, 3, 2
+FREEZE = 2
+KEY = jax.random.key(0)
+SMALL = ClassifierConfig(hidden=(8, 8), batch=8, candidates=8, selected=4)
+
+
+@functools.cache
+def reward_learner() -> RewardLearner:
+    return ril_co(SMALL)
+
+
+@functools.cache
+def learner(imitates: bool) -> Learner:
+    return make_learner(
+        reward_learner() if imitates else None,
+        acktr(AcktrConfig(hidden_sizes=(8, 8))),
+        discount=0.99,
+        freeze_normalizer_after=FREEZE,
+    )
+
+
+def experience(seed: int) -> Experience:
+    rng = np.random.default_rng(seed)
+    ended = rng.uniform(size=(2, T, B)) < 0.1
+    return Experience(
+        jnp.asarray(3.0 + 2.0 * rng.standard_normal((T + 1, B, D), np.float32)),
+        jnp.asarray(rng.standard_normal((T, B, A), np.float32)),
+        jnp.asarray(rng.standard_normal((T, B), np.float32)),
+        *map(jnp.asarray, ended),
+    )
+
+
+def batches(seed: int):
+    rng = np.random.default_rng(seed)
+    demos = DemoArrays(rng.standard_normal((100, D), np.float32), rng.standard_normal((100, A), np.float32))
+    return reward_learner().sample(demos, rng)
+
+
+def run(imitates: bool, iterations: int, change=lambda experience: experience):
+    this = learner(imitates)
+    states = [this.init(KEY, D, A, B)]
+    infos = []
+    for i in range(iterations):
+        drawn = batches(i) if imitates else None
+        state, info = this.learn(states[-1], change(experience(i)), drawn, i, KEY)
+        states.append(state)
+        infos.append(info)
+    return states, infos
+
+
+def test_statistics_freeze_in_imitation_and_go_on_with_the_true_reward():
+    counts = {
+        imitates: [round(float(state.normalizer.count)) for state in run(imitates, 4)[0]]
+        for imitates in (True, False)
+    }
+    assert counts == {True: [0, 20, 40, 40, 40], False: [0, 20, 40, 60, 80]}
+
+
+def test_statistics_are_of_the_observations_acted_on():
+    state = run(True, 1)[0][1]
+    expected = update_normalizer(
+        learner(True).init(KEY, D, A, B).normalizer, experience(0).obs[:-1].reshape(-1, D)
+    )
+    np.testing.assert_allclose(state.normalizer.mean, expected.mean, rtol=1e-6)
+    np.testing.assert_allclose(state.normalizer.var, expected.var, rtol=1e-6)
+
+
+def test_policy_learns_from_what_it_acted_on_and_from_the_learned_reward():
+    """A policy learner that only remembers its rollout shows what it was given."""
+    watching = PolicyLearner(
+        init=lambda key, obs_dim, action_dim: Rollout(
+            *(jnp.zeros(s) for s in ((T, B, D), (T, B, A), (T, B))),
+            *(jnp.zeros((T, B), bool) for _ in range(2)),
+            jnp.zeros((B, D)),
+        ),
+        update=lambda state, rollout, key: (rollout, {}),
+        actor=lambda state: Actor((), jnp.zeros(A)),
+    )
+    this = make_learner(reward_learner(), watching, discount=0.99, freeze_normalizer_after=FREEZE)
+    before = this.init(KEY, D, A, B)
+    before, _ = this.learn(before, experience(0), batches(0), 0, KEY)
+    after, _ = this.learn(before, experience(1), batches(1), 1, KEY)
+    seen, obs = (
+        after.policy,
+        normalize(before.normalizer, experience(1).obs),
+    )  # not the statistics after learning
+    np.testing.assert_allclose(seen.obs, obs[:-1], rtol=1e-6)
+    np.testing.assert_allclose(seen.last_obs, obs[-1], rtol=1e-6)
+    learned = reward_learner().reward(
+        after.reward, obs[:-1], experience(1).action
+    )  # by the classifiers just trained
+    np.testing.assert_allclose(seen.reward, learned, rtol=1e-5)
+
+
+def test_the_true_reward_does_not_reach_imitation():
+    plain = run(True, 3)[0][-1]
+    changed = run(True, 3, lambda e: e._replace(reward=100.0 * e.reward - 7.0))[0][-1]
+    assert all(
+        np.array_equal(a, b) for a, b in zip(jax.tree.leaves(plain), jax.tree.leaves(changed), strict=True)
+    )
+    moved = run(False, 3, lambda e: e._replace(reward=-e.reward))[0][-1]
+    still = run(False, 3)[0][-1]
+    assert not np.array_equal(
+        moved.policy.params.actor.layers[0]["w"], still.policy.params.actor.layers[0]["w"]
+    )
+
+
+def test_same_key_same_bytes_and_compiled_once():
+    a, b = run(True, 3)[0][-1], run(True, 3)[0][-1]
+    assert all(np.array_equal(x, y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))
+    assert learner(True).learn._cache_size() == 1
+
+
+@pytest.mark.parametrize("part", ["reward", "policy"])
+def test_nan_in_the_state_is_counted(part):
+    state = run(True, 1)[0][1]
+    spoiled = jax.tree.map(
+        lambda leaf: leaf.at[...].set(jnp.nan) if leaf.dtype == jnp.float32 else leaf, getattr(state, part)
+    )
+    _, info = learner(True).learn(state._replace(**{part: spoiled}), experience(1), batches(1), 1, KEY)
+    assert info[f"nonfinite_{part}_learner"] > 0
+    healthy = learner(True).learn(state, experience(1), batches(1), 1, KEY)[1]
+    assert healthy["nonfinite_reward_learner"] == healthy["nonfinite_policy_learner"] == 0
+
+
+def test_numpy_policy_acts_like_the_learners_actor():
+    state = run(True, 3)[0][-1]
+    obs = 3.0 + 2.0 * np.random.default_rng(5).standard_normal((50, D), np.float32)
+    expected = apply_mlp(state.policy.params.actor.layers, normalize(state.normalizer, jnp.asarray(obs)))
+    np.testing.assert_allclose(learner(True).policy(state).predict(obs), expected, atol=1e-5)
