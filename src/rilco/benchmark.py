@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +37,10 @@ def run_benchmark(
     iterations: int = 150,
     workers: int = 2,
     method: str = "ril-co",
-    report: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
     """Measure each task; the result is what `rilco bench --json` writes."""
     results: dict[str, Any] = {"tasks": {}, "phases_ms": {}, "peak_rss_mb": 0.0}
     for task in tasks:
-        report(task)
         jax.clear_caches()
         _forget_peak_memory()  # the peak is this task's, not an earlier one's
         speeds, phases, peak = measure_task(task, iterations=iterations, workers=workers, method=method)

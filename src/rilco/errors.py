@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
 
 class RilcoError(Exception):
     """Base of every error that rilco raises on purpose; the command line prints it without a traceback."""
@@ -29,3 +32,10 @@ class RunError(RilcoError):
 
 class TrainingError(RilcoError):
     """Learning went wrong in a way that continuing cannot mend, such as a NaN loss."""
+
+
+def suggestion(name: object, known: Iterable[str]) -> str:
+    """` Did you mean 'walker2d'?` for a name that is nearly a known one, and nothing otherwise."""
+    near = difflib.get_close_matches(str(name).lower().replace("_", "-"), list(known), n=1, cutoff=0.4)
+    near = near or difflib.get_close_matches(str(name), list(known), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -10,7 +10,7 @@ from pathlib import Path
 from rilco.errors import RunError
 
 
-def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
+def write_atomically(path: Path, data: bytes) -> None:
     """Write `data` beside `path`, then rename it into place; on any failure nothing is left behind."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -21,8 +21,7 @@ def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
-            if durable:
-                os.fsync(file.fileno())
+            os.fsync(file.fileno())
         os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files private
         os.replace(temporary, path)
     except OSError as error:

@@ -144,7 +144,10 @@ def _nonfinite(state: LearnerState) -> Info:
 
 
 def to_experience(transitions: Transitions) -> Experience:
-    """Transitions for `Learner.learn`; what the environment calls a reward becomes float32."""
+    """Transitions for `Learner.learn`; what the environment calls a reward becomes float32.
+
+    JAX may use the shared memory as it is, without a copy: learning must be over before the next `collect`.
+    """
     reward = transitions.reward.astype(np.float32)
     arrays = (transitions.obs, transitions.action, reward, transitions.terminated, transitions.truncated)
     return Experience(*(jnp.asarray(array) for array in arrays))

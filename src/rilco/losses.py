@@ -6,14 +6,13 @@ demonstrations have the same minimiser as the risk on clean ones.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from rilco.errors import ConfigError
+from rilco.errors import ConfigError, suggestion
 
 
 class Loss(NamedTuple):
@@ -76,6 +75,4 @@ def get_loss(name: str) -> Loss:
     """The loss of that name, or a ConfigError that lists the names and suggests near ones."""
     if name in LOSSES:
         return LOSSES[name]
-    near = difflib.get_close_matches(str(name).lower().replace("_", "-"), LOSSES, n=3, cutoff=0.5)
-    hint = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
-    raise ConfigError(f"loss: expected one of {', '.join(LOSSES)}; got {name!r}.{hint}")
+    raise ConfigError(f"loss: expected one of {', '.join(LOSSES)}; got {name!r}.{suggestion(name, LOSSES)}")

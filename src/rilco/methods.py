@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from rilco.errors import ConfigError
+from rilco.errors import ConfigError, suggestion
 
 if TYPE_CHECKING:
     from rilco.rewards.classifier import ClassifierConfig
@@ -27,9 +26,8 @@ METHODS = {**IMITATION, **TRUE_REWARD}
 
 def check_method(name: str) -> None:
     if name not in METHODS:
-        near = difflib.get_close_matches(name.lower(), METHODS, n=1, cutoff=0.4)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ConfigError(f"--method {name}: unknown method; known are {', '.join(METHODS)}.{hint}")
+        known = ", ".join(METHODS)
+        raise ConfigError(f"--method {name}: unknown method; known are {known}.{suggestion(name, METHODS)}")
 
 
 def needs_demonstrations(method: str) -> bool:

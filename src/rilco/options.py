@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rilco.config import RunConfig
-from rilco.errors import ConfigError
+from rilco.errors import ConfigError, suggestion
 from rilco.methods import check_method, check_options
 from rilco.tasks.table import Task
 
@@ -112,9 +111,7 @@ def _fitting(value: Any, like: Any, name: str) -> Any:
 def _require_field(record: type, name: str, shown: str) -> None:
     known = [field.name for field in dataclasses.fields(record)] + (["env"] if record is RunConfig else [])
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ConfigError(f"{shown}: no such option; known are {', '.join(known)}.{hint}")
+        raise ConfigError(f"{shown}: no such option; known are {', '.join(known)}.{suggestion(name, known)}")
 
 
 def _paths(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rilco.errors import DemonstrationError
+from rilco.errors import DemonstrationError, suggestion
 from rilco.formats.files import listing
 
 
@@ -19,8 +18,7 @@ def choose(path: Path, available: Mapping[str, int], wanted: Sequence[str]) -> l
     parts = [f"{name} ({columns})" for name, columns in available.items()]
     for name in wanted:
         if name not in available:
-            near = difflib.get_close_matches(name, available, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = suggestion(name, available)
             raise DemonstrationError(
                 f"{path}: there is no low-dimensional observation {name!r}.{hint} With their numbers of columns "
                 f"there are {listing(parts, most=30)}."

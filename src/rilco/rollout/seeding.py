@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 # One stream of random numbers for each purpose; the numbers are part of what makes a run reproducible.
-EPISODE, ACTION_NOISE, EVALUATION, DEMONSTRATIONS, LEARNING = range(5)
+EPISODE, ACTION_NOISE, EVALUATION, DEMONSTRATIONS = range(4)
 
 
 def generator(seed: int, purpose: int, *index: int) -> np.random.Generator:

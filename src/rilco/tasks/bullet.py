@@ -20,9 +20,8 @@ import numpy as np
 from rilco.errors import TaskError
 from rilco.tasks.batch import Step
 from rilco.tasks.kinematics import PlanarParts
-from rilco.tasks.robots import Robot
+from rilco.tasks.robots import TIME_LIMIT, Robot
 
-TIME_LIMIT = 1000
 SUBSTEP, SUBSTEPS = 0.0165 / 4, 4  # seconds; one control step is four physics steps
 DT = SUBSTEP * SUBSTEPS
 TARGET_X = 1000.0  # the robot is paid for approaching a point a kilometre ahead

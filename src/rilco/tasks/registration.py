@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gymnasium
 
-from rilco.tasks.robots import ROBOTS
-
-TIME_LIMIT = 1000
+from rilco.tasks.robots import ROBOTS, TIME_LIMIT
 
 
 def gymnasium_id(task: str) -> str:

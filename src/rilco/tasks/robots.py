@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+TIME_LIMIT = 1000
+"""Steps after which every task cuts an episode."""
+
 
 @dataclass(frozen=True)
 class Robot:

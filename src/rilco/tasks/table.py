@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 from dataclasses import dataclass
 
-from rilco.errors import ConfigError, TaskError
+from rilco.errors import ConfigError, TaskError, suggestion
 from rilco.tasks.batch import Batch
 from rilco.tasks.robots import ROBOTS
 
@@ -27,10 +26,8 @@ class Task:
                 f"got --task {self.task}, --env {self.env}."
             )
         if self.task is not None and self.task not in ROBOTS:
-            near = difflib.get_close_matches(self.task.lower(), ROBOTS, n=1, cutoff=0.4)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
             raise ConfigError(
-                f"--task {self.task}: unknown task; known are {', '.join(ROBOTS)}.{hint} "
+                f"--task {self.task}: unknown task; known are {', '.join(ROBOTS)}.{suggestion(self.task, ROBOTS)} "
                 "Other environments are given by --env GYMNASIUM_ID."
             )
 
