@@ -105,7 +105,7 @@ def test_collect_says_nothing_of_the_truth_unless_told(policy, tmp_path):
 def test_collect_in_an_environment_that_the_policy_does_not_name(tmp_path):
     nameless = save_policy(tmp_path / "p.safetensors", card={})
     out = tmp_path / "demos.npz"
-    with pytest.raises(RilcoError, match="--task or --env"):
+    with pytest.raises(RilcoError, match="what environment it is for"):
         rilco("collect", nameless, "--episodes", 1, "--out", out)
     rilco("collect", nameless, "--env", DRIFT, "--episodes", 1, "--out", out)
     assert len(np.unique(load_file(out).episode)) == 1

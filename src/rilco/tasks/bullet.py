@@ -154,9 +154,10 @@ class BulletBatch:
             client = clients[row]
             set_torque(body, joints, mode, forces=torque, physicsClientId=client)
             advance(client)
+        for row in rows:
             raw.append(read(row))
             touching = [0.0] * feet
-            for point in contact_points(body, 0, physicsClientId=client):
+            for point in contact_points(body, 0, physicsClientId=clients[row]):
                 foot = column.get(point[3])
                 if foot is not None:
                     touching[foot] = 1.0
