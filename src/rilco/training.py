@@ -67,6 +67,7 @@ class Trainer:
         )
         self.policy: Policy = self.learner.policy(self.state)
         self.iteration = 0
+        self._drawn: dict[int, Any] = {}  # demonstrations of an iteration to come
         self.clock = Clock()
         self.episodes = UnfinishedEpisodes(sizes.num_envs)
         self.recent: list[float] = []
@@ -90,13 +91,13 @@ class Trainer:
     def iterate(self) -> dict[str, Any]:
         """One iteration: collect, then learn reward and policy. Returns what to log."""
         self.clock.lap("other")
-        self.pool.send_collect(self.policy, self.iteration)
-        batches = self._sample_demonstrations()  # while the workers act
-        transitions = self.pool.receive_transitions()
+        transitions = self.pool.collect(self.policy, self.iteration)
         self.clock.lap("collect")
+        batches = self._demonstrations(self.iteration)
         self.state, info = self.learner.learn(
             self.state, to_experience(transitions), batches, self.iteration, self.key
         )
+        self._drawn = {self.iteration + 1: self._draw(self.iteration + 1)}  # while JAX learns on another core
         self.policy = self.learner.policy(self.state)
         values = {name: value.item() for name, value in info.items()}
         self.clock.lap("learn")
@@ -115,10 +116,14 @@ class Trainer:
     def transitions(self) -> int:
         return self.iteration * self.config.transitions_per_iteration
 
-    def _sample_demonstrations(self) -> Any:
+    def _demonstrations(self, iteration: int) -> Any:
+        """What an iteration learns from, drawn already during the one before unless the run just began."""
+        return self._drawn.pop(iteration) if iteration in self._drawn else self._draw(iteration)
+
+    def _draw(self, iteration: int) -> Any:
         if self.reward_learner is None or self.demos is None:
             return None
-        rng = generator(self.config.seed, DEMONSTRATIONS, self.iteration)
+        rng = generator(self.config.seed, DEMONSTRATIONS, iteration)
         return jax.device_put(self.reward_learner.sample(self.demos, rng))
 
     def _due(self, interval: int, *, last: bool = False) -> bool:

@@ -76,22 +76,14 @@ class RolloutPool:
         """Begin the first episode of every environment."""
         self._command("start")
 
-    def send_collect(self, policy: Policy, iteration: int) -> None:
-        """Let the workers begin; do something useful, then call `receive_transitions`."""
+    def collect(self, policy: Policy, iteration: int) -> Transitions:
+        """Let all environments act for `num_steps` steps with this policy."""
         self._shared.write_policy(policy)
-        self._send("collect", [{"iteration": iteration}] * len(self._processes))
-
-    def receive_transitions(self) -> Transitions:
-        self._receive("collect")
+        self._command("collect", [{"iteration": iteration}] * len(self._processes))
         shared = self._shared
         terminated, truncated = shared["terminated"], shared["truncated"]
-        ended = terminated | truncated
-        returns = shared["episode_return"][ended]
+        returns = shared["episode_return"][terminated | truncated]
         return Transitions(shared["obs"], shared["action"], shared["reward"], terminated, truncated, returns)
-
-    def collect(self, policy: Policy, iteration: int) -> Transitions:
-        self.send_collect(policy, iteration)
-        return self.receive_transitions()
 
     def evaluate(self, policy: Policy, *, episodes: int, seed: int) -> Evaluation:
         """Whole episodes with the deterministic policy; the training environments are not touched."""
