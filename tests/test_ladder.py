@@ -47,7 +47,7 @@ def test_card(tmp_path):
 
 def test_run_without_snapshots_is_refused(tmp_path):
     with pytest.raises(RunError, match="at least 6"):
-        make_ladder(Run(tmp_path), tmp_path / "out")
+        make_ladder([Run(tmp_path)], tmp_path / "out")
 
 
 def test_published_table_is_complete():

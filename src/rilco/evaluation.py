@@ -42,8 +42,7 @@ def evaluate(
     task = task or task_of(policy)
     check_fits(policy, task)
     workers = min(workers or default_workers(), episodes)
-    hidden = tuple(weight.shape[1] for weight, _ in policy.layers[:-1])
-    sizes = Sizes(workers, 1, policy.obs_dim, policy.action_dim, hidden)
+    sizes = Sizes(workers, 1, policy.obs_dim, policy.action_dim, policy.hidden_sizes)
     with RolloutPool(task, sizes, seed=seed, num_workers=workers) as pool:
         return pool.evaluate(policy, episodes=episodes, seed=seed)
 

@@ -7,6 +7,7 @@ fractions of the expert's return.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,9 +18,11 @@ from typing import Any
 import numpy as np
 
 from rilco.errors import ConfigError, RunError
-from rilco.evaluation import evaluate, task_of
+from rilco.evaluation import task_of
 from rilco.files import write_atomically
 from rilco.policy.saved import Policy, load_policy
+from rilco.rollout.layout import Sizes
+from rilco.rollout.pool import RolloutPool, default_workers
 from rilco.run import Run
 
 PUBLISHED_RETURNS = {
@@ -56,12 +59,16 @@ class Rung:
 def measure(
     paths: Sequence[Path], episodes: int, *, progress: Callable[[], None] = lambda: None
 ) -> list[tuple[float, float]]:
-    """Mean and standard deviation of each policy's return, from the same start states."""
+    """Mean and standard deviation of each policy's return, from the same start states; one pool plays them all."""
+    policies = [load_policy(path) for path in paths]
+    first, workers = policies[0], min(default_workers(), episodes)
+    sizes = Sizes(workers, 1, first.obs_dim, first.action_dim, first.hidden_sizes)
     measured = []
-    for path in paths:
-        returns = evaluate(path, episodes=episodes).returns
-        measured.append((float(returns.mean()), float(returns.std())))
-        progress()
+    with RolloutPool(task_of(first), sizes, seed=0, num_workers=workers) as pool:
+        for policy in policies:
+            returns = pool.evaluate(policy, episodes=episodes, seed=0).returns
+            measured.append((float(returns.mean()), float(returns.std())))
+            progress()
     return measured
 
 
@@ -85,39 +92,31 @@ def pick(returns: Sequence[float], fractions: Sequence[float]) -> list[int]:
 
 
 def make_ladder(
-    run: Run,
+    runs: Sequence[Run],
     out: Path,
     *,
     episodes: int = 20,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Rung]:
-    """Evaluate a run's snapshots, pick six, and write them with a card each."""
-    snapshots = sorted((run.path / "policy" / "snapshots").glob("*.safetensors"))
-    if len(snapshots) < 6:
-        raise RunError(
-            f"{run.path}: has {len(snapshots)} policy snapshots; a ladder needs at least 6. Train with "
-            "`rilco experts train --snapshot-every`."
-        )
-    task = task_of(load_policy(snapshots[0])).name
-    if task not in PUBLISHED_RETURNS:
-        raise ConfigError(
-            f"{run.path}: there is no published ladder for {task}; known are {', '.join(PUBLISHED_RETURNS)}."
-        )
+    """Evaluate the snapshots of one or more runs of a task, pick six, and write them with a card each.
+
+    Runs differ in what they pass through on the way: the expert may come from one and a useless policy from
+    another.
+    """
+    candidates = _candidates(runs)
+    task = _task_of(runs)
     published = [value / PUBLISHED_RETURNS[task][0] for value in PUBLISHED_RETURNS[task]]
-    candidates = [run.path / "policy" / "best.safetensors", *screen(snapshots)]
-    total, done = len(candidates) + 6, 0
+    paths = [path for path, _ in candidates]
+    done = itertools.count(1)
 
     def tick() -> None:
-        nonlocal done
-        done += 1
-        progress(done, total)
+        progress(next(done), len(paths) + 6)
 
-    screened = [mean for mean, _ in measure(candidates, SCREENING_EPISODES, progress=tick)]
+    screened = [mean for mean, _ in measure(paths, SCREENING_EPISODES, progress=tick)]
     chosen = [candidates[i] for i in pick(screened, published)]
-    measured = measure(chosen, episodes, progress=tick)
-    expert_return = measured[0][0]
+    measured = measure([path for path, _ in chosen], episodes, progress=tick)
     rungs = []
-    for i, (path, (mean, std)) in enumerate(zip(chosen, measured, strict=True)):
+    for i, ((path, run), (mean, std)) in enumerate(zip(chosen, measured, strict=True)):
         policy = load_policy(path)
         rung = Rung(
             task=task,
@@ -125,7 +124,7 @@ def make_ladder(
             mean_return=round(mean, 1),
             std_return=round(std, 1),
             episodes=episodes,
-            fraction=round(mean / expert_return, 4),
+            fraction=round(mean / measured[0][0], 4),
             published_fraction=round(published[i], 4),
             transitions=int(policy.card["transitions"]),
             seed=int(policy.card["seed"]),
@@ -134,6 +133,34 @@ def make_ladder(
         rungs.append(rung)
         write_rung(policy, rung, out)
     return rungs
+
+
+def _candidates(runs: Sequence[Run]) -> list[tuple[Path, Run]]:
+    """Policy files that are looked at, with their runs; all of one size, so that one pool can play them."""
+    found: list[tuple[Path, Run]] = []
+    for run in runs:
+        snapshots = sorted((run.path / "policy" / "snapshots").glob("*.safetensors"))
+        best = run.path / "policy" / "best.safetensors"
+        files = [*([best] if best.exists() else []), *screen(snapshots, max(6, SCREENED // len(runs)))]
+        found += [(file, run) for file in files]
+    if len(found) < 6:
+        raise RunError(
+            f"{', '.join(str(run.path) for run in runs)}: {len(found)} policy snapshots; a ladder needs at least 6. "
+            "Train with `rilco experts train --snapshot-every`."
+        )
+    return found
+
+
+def _task_of(runs: Sequence[Run]) -> str:
+    """The one task that all runs are of, and that has a published ladder."""
+    tasks = sorted({run.config.task.name for run in runs})
+    if len(tasks) > 1:
+        raise ConfigError(f"These runs are of different tasks ({', '.join(tasks)}); a ladder is of one.")
+    if tasks[0] not in PUBLISHED_RETURNS:
+        raise ConfigError(
+            f"{runs[0].path}: there is no published ladder for {tasks[0]}; known are {', '.join(PUBLISHED_RETURNS)}."
+        )
+    return tasks[0]
 
 
 def write_rung(policy: Policy, rung: Rung, out: Path) -> None:
@@ -146,12 +173,25 @@ def write_rung(policy: Policy, rung: Rung, out: Path) -> None:
 
 def _command(run: Run) -> str:
     """The command that made the run; its folder's name is nobody's business."""
-    config = run.config
-    decay = "" if config.acktr.learning_rate_decay else " --no-decay"
-    return (
-        f"rilco experts train --task {config.task.name} --steps {config.steps} --seed {config.seed}{decay} "
+    config, settings = run.config, run.config.policy_settings
+    words = [
+        "rilco experts train",
+        f"--task {config.task.name}",
+        f"--steps {config.steps}",
+        f"--seed {config.seed}",
+    ]
+    if config.method != "acktr":
+        words.append(f"--policy-learner {config.method}")
+    if not settings.learning_rate_decay:
+        words.append("--no-decay")
+    for field in dataclasses.fields(settings):
+        value = getattr(settings, field.name)
+        if field.name not in ("learning_rate_decay", "total_updates") and value != field.default:
+            words.append(f"--set {config.method}.{field.name}={json.dumps(value)}")
+    words.append(
         f"--snapshot-every {config.snapshot_every} --evaluate-every {config.evaluate_every} --out RUN"
     )
+    return " ".join(words)
 
 
 # -- the ladders that come with the package --------------------------------------------------------

@@ -9,6 +9,7 @@ import click
 
 from rilco.cli.parsing import COUNT
 from rilco.cli.train import run_options, start
+from rilco.methods import POLICY_LEARNERS
 
 SNAPSHOT_EVERY = 100_000
 
@@ -23,22 +24,29 @@ def command() -> None:
 @click.option(
     "--decay/--no-decay", default=True, show_default=True, help="Let the learning rate fall to zero."
 )
+@click.option(
+    "--policy-learner",
+    default="acktr",
+    show_default=True,
+    type=click.Choice(POLICY_LEARNERS),
+    help="What learns the policy.",
+)
 @run_options
-def train_expert(decay: bool, resume: bool, **options: Any) -> None:
-    """Train an expert with ACKTR, keeping snapshots of the policy.
+def train_expert(decay: bool, policy_learner: str, resume: bool, **options: Any) -> None:
+    """Train an expert on the true reward, keeping snapshots of the policy.
 
     \b
     rilco experts train --task ant --steps 20e6 --out runs/ant-expert
     """
-    options["method"] = "acktr"
     if not resume:  # a resumed run has these settings already
+        options["method"] = policy_learner
         options["snapshot_every"] = options["snapshot_every"] or SNAPSHOT_EVERY
-        options["acktr.learning_rate_decay"] = decay
+        options[f"{policy_learner}.learning_rate_decay"] = decay
     start({**options, "resume": resume})
 
 
 @command.command("ladder")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
 @click.option(
     "--out",
     required=True,
@@ -49,11 +57,12 @@ def train_expert(decay: bool, resume: bool, **options: Any) -> None:
     "--episodes", default=20, show_default=True, type=click.IntRange(2), help="To measure the picked ones."
 )
 @click.option("--plot", type=click.Path(path_type=Path), help="Also draw the ladder as a picture.")
-def ladder(run: Path, out: Path, episodes: int, plot: Path | None) -> None:
-    """Pick six snapshots of an expert's run, of the qualities in the paper's table.
+def ladder(runs: tuple[Path, ...], out: Path, episodes: int, plot: Path | None) -> None:
+    """Pick six snapshots of the qualities in the paper's table from an expert's run, or from several.
 
     \b
     rilco experts ladder runs/ant-expert --out ladders/ant
+    rilco experts ladder runs/cheetah-1 runs/cheetah-2 --out ladders/halfcheetah --plot ladder.png
     """
     from rich import box
     from rich.console import Console
@@ -67,7 +76,7 @@ def ladder(run: Path, out: Path, episodes: int, plot: Path | None) -> None:
     with Progress(console=console, transient=True) as bar:
         task = bar.add_task("evaluating snapshots", total=None)
         rungs = make_ladder(
-            Run(run),
+            [Run(run) for run in runs],
             out,
             episodes=episodes,
             progress=lambda done, total: bar.update(task, completed=done, total=total),

@@ -39,6 +39,10 @@ class Policy:
     def action_dim(self) -> int:
         return int(self.log_std.shape[0])
 
+    @property
+    def hidden_sizes(self) -> tuple[int, ...]:
+        return tuple(int(weight.shape[1]) for weight, _ in self.layers[:-1])
+
     @functools.cached_property
     def _obs_scale(self) -> np.ndarray:
         return 1.0 / np.sqrt(self.obs_var + np.float32(OBS_EPSILON))
