@@ -2,8 +2,8 @@
 
 A vehicle on a plane has a throttle for each direction and drag, so that it is as fast as the throttle it is
 given. The expert drives at full throttle; five worse drivers, like snapshots of a policy that is still
-learning, at a fraction of it, down to none, which is also how the policy begins. All start at any velocity,
-and soon each is at its own. A policy that matches the mixture of them is slower than the expert.
+learning, give little of it or none, which is also how the policy begins. All start at any velocity, and soon
+each is at its own. A policy that matches the mixture of them is slower than the expert.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from rilco.config import RunConfig
 from rilco.learning import Learner, make_learner, to_experience
 from rilco.methods import make_reward_learner
 from rilco.policy.acktr import AcktrConfig, acktr
 from rilco.policy.saved import Policy
-from rilco.rewards.classifier import ClassifierConfig
 from rilco.rewards.learner import DemoArrays
 from rilco.rollout.pool import Transitions
 
 pytestmark = pytest.mark.slow
 
 FULL_THROTTLE = np.array([2.0, 2.0])
-WORSE_DRIVERS = (0.4, 0.3, 0.2, 0.1, 0.0)  # their throttle, as a share of the expert's
-EPISODE = 80
+WORSE_DRIVERS = (0.3, 0.2, 0.1, 0.0, -0.1)  # their throttle, as a share of the expert's
+EPISODE = 60  # steps
 T, B = 20, 32
-ITERATIONS, MEASURED = 400, 100  # results are means over the last iterations, as in the paper
+MEASURED = 100  # results are means over so many last iterations, as the paper's are
 
 
 def start(rng, count):
@@ -96,32 +96,36 @@ def shortfall(policy: Policy) -> float:
     return float(np.mean(errors) / np.linalg.norm(FULL_THROTTLE))
 
 
+def config_of(method: str, seed: int) -> RunConfig:
+    return RunConfig(method=method, demos=("given below",), seed=seed)
+
+
 @functools.cache
 def learner_of(method: str) -> Learner:
     """Compiled once for all seeds: the seed only decides what a reward learner samples."""
-    reward_learner = make_reward_learner(method, ClassifierConfig(), seed=0)
+    reward_learner = make_reward_learner(config_of(method, seed=0))
     config = AcktrConfig(hidden_sizes=(16,))  # the published 64 x 64 take longer to learn so simple a task
     return make_learner(reward_learner, acktr(config), discount=config.discount, freeze_normalizer_after=10)
 
 
-def imitate(method: str, noise_rate: float, seed: int) -> float:
+def imitate(method: str, *, noise_rate: float, seed: int, iterations: int = 400) -> float:
     """Train, and return the mean shortfall over the last iterations."""
-    learner, sample = learner_of(method), make_reward_learner(method, ClassifierConfig(), seed).sample
+    learner, sample = learner_of(method), make_reward_learner(config_of(method, seed)).sample
     demos_rng, sample_rng, env_rng = (np.random.default_rng([seed, i]) for i in range(3))
     demos, vehicles = demonstrations(demos_rng, noise_rate), Vehicles(env_rng)
     key = jax.random.key(seed)
     state = learner.init(key, 2, 2, B)
     errors = []
-    for i in range(ITERATIONS):
+    for i in range(iterations):
         experience = to_experience(vehicles.collect(learner.policy(state)))
         batches = sample(demos, sample_rng)
         state, _ = learner.learn(state, experience, batches, jnp.int32(i), jax.random.fold_in(key, i))
-        if i >= ITERATIONS - MEASURED and i % 10 == 9:
+        if i >= iterations - MEASURED and i % 10 == 9:
             errors.append(shortfall(learner.policy(state)))
     return float(np.mean(errors))
 
 
-# Over twelve seeds RIL-Co's shortfall was 0.xx to 0.xx and GAIL's 0.xx to 0.xx; without noise 0.0x at most.
+# Over twelve seeds RIL-Co's shortfall was 0.04 to 0.18 and GAIL's 0.57 to 0.89.
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -131,9 +135,9 @@ def test_ril_co_recovers_the_expert_from_noisy_demonstrations(seed):
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_gail_does_not(seed):
-    assert imitate("gail-logistic", noise_rate=0.4, seed=seed) > 0.4
+    assert imitate("gail-logistic", noise_rate=0.4, seed=seed) > 0.45
 
 
 @pytest.mark.parametrize("method", ["ril-co", "gail-logistic"])
 def test_both_recover_the_expert_from_clean_demonstrations(method):
-    assert imitate(method, noise_rate=0.0, seed=0) < 0.1
+    assert imitate(method, noise_rate=0.0, seed=0, iterations=300) < 0.1

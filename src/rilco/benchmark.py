@@ -1,6 +1,6 @@
 """Throughput of training and rollouts against the bare simulator, all in one run.
 
-A machine's speed drifts from second to second, so every iteration is measured three ways back to back: RIL-Co's
+A machine's speed drifts from second to second, so every iteration is measured three ways back to back: a method's
 whole iteration, its collection within it, and the same motions repeated by the simulator alone. The ratios of
 the sums are what to compare; steps per second are this machine's.
 """
@@ -29,25 +29,51 @@ from rilco.training import Trainer
 
 WARM_UP = 20  # iterations: compilation, and the normaliser's first statistics
 PAIRS = 17_500  # demonstrations at noise rate 0.4
+DEMONSTRATORS = 6
+CLONING_ITERATIONS = 2000
 
 
 def run_benchmark(
     tasks: Sequence[str] = tuple(ROBOTS),
     *,
+    methods: Sequence[str] = ("ril-co",),
     iterations: int = 150,
     workers: int = 2,
-    method: str = "ril-co",
 ) -> dict[str, Any]:
-    """Measure each task; the result is what `rilco bench --json` writes."""
-    results: dict[str, Any] = {"tasks": {}, "phases_ms": {}, "peak_rss_mb": 0.0}
+    """Measure each task with each method; the result is what `rilco bench --json` writes.
+
+    `tasks` and `phases_ms` are of the first method; `methods` has the speeds of all of them.
+    """
+    results: dict[str, Any] = {"tasks": {}, "phases_ms": {}, "methods": {}, "peak_rss_mb": 0.0}
     for task in tasks:
-        jax.clear_caches()
-        _forget_peak_memory()  # the peak is this task's, not an earlier one's
-        speeds, phases, peak = measure_task(task, iterations=iterations, workers=workers, method=method)
-        results["tasks"][task] = speeds
-        results["phases_ms"][task] = phases
-        results["peak_rss_mb"] = max(results["peak_rss_mb"], peak)
+        for method in methods:
+            jax.clear_caches()
+            if method == "bc":
+                results["bc_steps_per_second"] = measure_cloning(task)
+                continue
+            _forget_peak_memory()  # the peak is this run's, not an earlier one's
+            speeds, phases, peak = measure_task(task, iterations=iterations, workers=workers, method=method)
+            results["tasks"].setdefault(task, speeds)
+            results["phases_ms"].setdefault(task, phases)
+            results["methods"].setdefault(method, {})[task] = speeds
+            results["peak_rss_mb"] = max(results["peak_rss_mb"], peak)
     return results
+
+
+def measure_cloning(task: str) -> float:
+    """Gradient steps of behaviour cloning in a second."""
+    from rilco.bc import BcConfig, bc
+    from rilco.bc_data import prepare
+
+    demos = _random_demonstrations(*Task(task=task).dimensions())
+    config, key = BcConfig(), jax.random.key(0)
+    learner, data = bc(config), prepare(demos, config.validation, seed=0)
+    state = learner.init(key, demos.obs_dim, demos.action_dim)
+    for first in (0, CLONING_ITERATIONS):  # the first time compiles
+        start = time.perf_counter()
+        state, _ = learner.train(state, data, first, first + CLONING_ITERATIONS, key)
+        jax.block_until_ready(state)
+    return CLONING_ITERATIONS * config.steps_per_iteration / (time.perf_counter() - start)
 
 
 def measure_task(
@@ -62,7 +88,7 @@ def measure_task(
         open_run(Path(folder) / "run", config, resume=False) as run,
         RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers) as pool,
     ):
-        trainer = Trainer(config, _random_demonstrations(obs_dim, action_dim), pool, run, Silent())
+        trainer = Trainer(config, _random_demonstrations(obs_dim, action_dim), None, pool, run, Silent())
         pool.start()
         bare_seconds = train_seconds = 0.0
         for i in range(WARM_UP + iterations):
@@ -114,4 +140,7 @@ def _random_demonstrations(obs_dim: int, action_dim: int) -> Demonstrations:
     """Learning takes the same time whatever the demonstrations are; these need no file."""
     rng = np.random.default_rng(0)
     obs = rng.standard_normal((PAIRS, obs_dim), np.float32)
-    return Demonstrations(obs, rng.standard_normal((PAIRS, action_dim), np.float32))
+    action = rng.standard_normal((PAIRS, action_dim), np.float32)
+    return Demonstrations(
+        obs, action, episode=np.arange(PAIRS) // 1000, demonstrator=np.arange(PAIRS) % DEMONSTRATORS
+    )

@@ -9,13 +9,24 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from rilco.errors import ConfigError, RunError
-from rilco.methods import check_method, needs_demonstrations
+from rilco.bc import BcConfig
+from rilco.errors import ConfigError, RunError, suggestion
+from rilco.methods import POLICY_LEARNERS, check_method, needs_demonstrations
 from rilco.policy.acktr import AcktrConfig
+from rilco.policy.ppo import PpoConfig
 from rilco.rewards.classifier import ClassifierConfig
+from rilco.rewards.vild import VildConfig
 from rilco.tasks.table import Task
 
 FORMAT = "rilco-run-1"
+DEMO_KINDS = ("policy", "gaussian")
+PARTS: dict[str, type] = {
+    "classifier": ClassifierConfig,
+    "vild": VildConfig,
+    "acktr": AcktrConfig,
+    "ppo": PpoConfig,
+    "bc": BcConfig,
+}
 
 
 @dataclass(frozen=True)
@@ -23,13 +34,21 @@ class RunConfig:
     """Everything that the result of a run depends on."""
 
     method: str = "ril-co"
-    """How the reward is learned (see `rilco.methods`), or `acktr` for the environment's own reward."""
+    """How to learn (see `rilco.methods`): a way to imitate, or `acktr` or `ppo` on the environment's own reward."""
     task: Task = field(default_factory=lambda: Task(task="halfcheetah"))
     """The environment."""
     demos: tuple[str, ...] = ()
-    """Demonstration files; none for `acktr`."""
+    """Demonstration files. None, but a noise rate: the standard dataset of the task (`rilco.standard`)."""
     noise_rate: float | None = None
     """Mix the files by the paper's noise protocol at this rate; None takes all pairs as they are."""
+    demo_kind: str = "policy"
+    """Non-experts of the standard dataset: worse policies, or the expert with "gaussian" noise on its actions."""
+    obs_keys: tuple[str, ...] = ()
+    """Which named parts of the files make up an observation, for formats that name them."""
+    nonexpert_demos: tuple[str, ...] = ()
+    """Files of pairs that are known to be non-expert."""
+    episodes_as_demonstrators: bool = False
+    """Take each episode for a demonstrator of its own, where nothing says who made which."""
     steps: int = 20_000_000
     """Transitions in all, rounded up to whole iterations."""
     seed: int = 1
@@ -39,7 +58,7 @@ class RunConfig:
     num_steps: int = 20
     """Steps of each environment in an iteration."""
     freeze_normalizer_after: int = 10
-    """Iterations after which imitation keeps its observation statistics; `acktr` never freezes them."""
+    """Iterations after which imitation keeps its observation statistics; on the true reward they go on."""
     evaluate_every: int = 100_000
     """Transitions between evaluations; 0 evaluates only at the end, -1 never."""
     evaluation_episodes: int = 10
@@ -48,8 +67,20 @@ class RunConfig:
     """Transitions between policy snapshots kept in the run folder; 0 keeps none."""
     classifier: ClassifierConfig = field(default_factory=ClassifierConfig)
     """The reward learner's settings."""
+    vild: VildConfig = field(default_factory=VildConfig)
+    """What VILD has besides a classifier."""
+    start_from: str = ""
+    """A policy file or run folder whose policy training begins with; empty begins at random."""
+    hold_actor_for: int = 50
+    """Iterations that such a policy is left alone, until the critic, and the classifiers, have caught up with it."""
+    policy_learner: str = "acktr"
+    """What learns the policy from the reward: `acktr` or `ppo`."""
     acktr: AcktrConfig = field(default_factory=AcktrConfig)
-    """The policy learner's settings."""
+    """ACKTR's settings."""
+    ppo: PpoConfig = field(default_factory=PpoConfig)
+    """PPO's settings."""
+    bc: BcConfig = field(default_factory=BcConfig)
+    """Behaviour cloning's settings."""
 
     def __post_init__(self) -> None:
         check_method(self.method)
@@ -63,12 +94,46 @@ class RunConfig:
                 f"--noise-rate {self.noise_rate}: expected a rate from 0 to below 0.5 (most of the data must be "
                 "the expert's); 0.4 means four in ten pairs, nominally."
             )
-        if needs_demonstrations(self.method) and not self.demos:
+        self._check_demonstrations()
+        if self.policy_learner not in POLICY_LEARNERS:
             raise ConfigError(
-                f"--method {self.method} imitates, so it needs demonstrations: give --demos FILE..."
+                f"--policy-learner {self.policy_learner}: unknown; known are {', '.join(POLICY_LEARNERS)}."
+                f"{suggestion(self.policy_learner, POLICY_LEARNERS)}"
             )
-        if not needs_demonstrations(self.method) and self.demos:
-            raise ConfigError(f"--method {self.method} learns from the true reward and takes no --demos.")
+        if self.method in POLICY_LEARNERS and self.policy_learner != self.method:
+            raise ConfigError(
+                f"--method {self.method} with --policy-learner {self.policy_learner}: on the true reward the method "
+                "is the learner. Leave one of them out."
+            )
+        if not self.classifier.pseudo_labels and not self.nonexpert_demos:
+            raise ConfigError(
+                "--no-pseudo-labels: leaves the classifiers without any non-expert pair; give --nonexpert-demos too."
+            )
+
+    def _check_demonstrations(self) -> None:
+        if not needs_demonstrations(self.method):
+            if self.demos:
+                raise ConfigError(f"--method {self.method} learns from the true reward and takes no --demos.")
+            return
+        if self.demo_kind not in DEMO_KINDS:
+            raise ConfigError(
+                f"--demo-kind {self.demo_kind}: unknown; known are {', '.join(DEMO_KINDS)}."
+                f"{suggestion(self.demo_kind, DEMO_KINDS)}"
+            )
+        if self.demos and self.demo_kind != "policy":
+            raise ConfigError(
+                f"--demo-kind {self.demo_kind}: is about the standard datasets, and --demos was given. Leave one out."
+            )
+        if not self.demos and (self.noise_rate is None or self.task.task is None):
+            raise ConfigError(
+                f"--method {self.method} imitates, so it needs demonstrations: give --demos FILE..., or, with a "
+                "Bullet --task, a --noise-rate alone to use its standard dataset."
+            )
+
+    @property
+    def policy_settings(self) -> AcktrConfig | PpoConfig:
+        """Of the learner in use."""
+        return self.ppo if self.policy_learner == "ppo" else self.acktr
 
     @property
     def transitions_per_iteration(self) -> int:
@@ -94,10 +159,10 @@ class RunConfig:
                     f"{where}: not a run of format {FORMAT!r}; it is from another version of rilco."
                 )
             table["task"] = Task(**table["task"])
-            table["demos"] = tuple(table["demos"])
-            table["classifier"] = ClassifierConfig(**_tuples(table["classifier"]))
-            table["acktr"] = AcktrConfig(**_tuples(table["acktr"]))
-            return cls(**table)
+            for name, part in PARTS.items():
+                if name in table:
+                    table[name] = part(**_tuples(table[name]))
+            return cls(**_tuples(table))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise RunError(f"{where}: not a rilco run's configuration ({error!r}).") from error
 

@@ -243,6 +243,12 @@ def concatenate(parts: Sequence[Demonstrations]) -> Demonstrations:
     )
 
 
+def by_episode(demos: Demonstrations) -> Demonstrations:
+    """The same pairs, each episode a demonstrator of its own."""
+    ids, dense = np.unique(demos.episode, return_inverse=True)
+    return replace(demos, demonstrator=dense, demonstrator_names=tuple(f"episode {id}" for id in ids))
+
+
 def check_noise_rate(noise_rate: float) -> None:
     """Raises ConfigError unless the expert would make up more than half of the data."""
     if not 0.0 <= noise_rate < 0.5:  # NaN is refused too
@@ -306,19 +312,22 @@ def mix(expert: Demonstrations, non_experts: Sequence[Demonstrations], noise_rat
 
 
 def load_demonstrations(
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], noise_rate: float | None = None
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    noise_rate: float | None = None,
+    *,
+    obs_keys: Sequence[str] = (),
 ) -> Demonstrations:
     """Loads one file, several, or a folder of them; each is a demonstrator, the expert first where known.
 
     With a noise rate the files are mixed by the paper's protocol, which needs their ground truth: one file of
     an expert (in the authors' naming `P1.0`) and others that are not (`P0.4` to `P0.0`). Without, every pair
-    is used.
+    is used. `obs_keys` chooses what makes up an observation in formats that name its parts.
     """
     from rilco import formats  # here, so that the record alone imports no file library
 
     if noise_rate is not None:
         check_noise_rate(noise_rate)
-    parts = [formats.load_file(path) for path in formats.find_files(paths)]
+    parts = [formats.load_file(path, obs_keys=obs_keys) for path in formats.find_files(paths)]
     if noise_rate is None:
         return concatenate(parts)
     experts = [part for part in parts if part.noise_fraction == 0.0]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from rilco.rollout.layout import Sizes
 from rilco.rollout.pool import RolloutPool, default_workers
 from rilco.run import Run
 
+T = TypeVar("T")
+
 PUBLISHED_RETURNS = {
     "halfcheetah": (2500, 1300, 1000, 700, -1100, -1000),
     "hopper": (2300, 1100, 1000, 900, 600, 0),
@@ -33,7 +35,9 @@ PUBLISHED_RETURNS = {
 }
 """Returns of the six snapshots in the paper (Tangkaratt et al. 2021, Table 2), the expert first."""
 
-SCREENED = 60  # snapshots that are looked at; a run may keep hundreds
+SCREENED = 25  # snapshots of a run that are looked at first; it may keep hundreds
+REFINEMENTS = 6  # times that a snapshot between two of these is looked at, for each quality that is missing
+CLOSE = 0.03  # a policy has a quality if it is within this fraction of the expert's return
 SCREENING_EPISODES = 4
 
 
@@ -72,12 +76,33 @@ def measure(
     return measured
 
 
-def screen(snapshots: Sequence[Path], count: int = SCREENED) -> list[Path]:
-    """At most `count` snapshots, dense at the beginning of training, where quality changes fastest."""
+def screen(snapshots: Sequence[T], count: int = SCREENED) -> list[T]:
+    """At most `count` snapshots, dense at the beginning of training, where quality changes fastest; the last one."""
     if len(snapshots) <= count:
         return list(snapshots)
     places = np.unique(np.rint(np.geomspace(1, len(snapshots), count)).astype(int) - 1)
     return [snapshots[i] for i in places]
+
+
+def between(known: Mapping[int, float], fractions: Sequence[float]) -> list[int]:
+    """Places not looked at yet, half way between neighbours of which one is too good and the other too bad.
+
+    For every fraction that no known policy is near, the middle of the widest such gap.
+    """
+    best, places = max(known.values()), sorted(known)
+    found = set()
+    for fraction in fractions[1:]:
+        wanted = fraction * best
+        if min(abs(value - wanted) for value in known.values()) < CLOSE * best:
+            continue
+        gaps = [
+            (right - left, (left + right) // 2)
+            for left, right in itertools.pairwise(places)
+            if right - left > 1 and min(known[left], known[right]) < wanted < max(known[left], known[right])
+        ]
+        if gaps:
+            found.add(max(gaps)[1])
+    return sorted(found)
 
 
 def pick(returns: Sequence[float], fractions: Sequence[float]) -> list[int]:
@@ -91,32 +116,56 @@ def pick(returns: Sequence[float], fractions: Sequence[float]) -> list[int]:
     return chosen
 
 
+def _pick_places(known: Mapping[int, float], fractions: Sequence[float]) -> list[int]:
+    places = sorted(known)
+    return [places[i] for i in pick([known[place] for place in places], fractions)]
+
+
 def make_ladder(
     runs: Sequence[Run],
     out: Path,
     *,
     episodes: int = 20,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> list[Rung]:
     """Evaluate the snapshots of one or more runs of a task, pick six, and write them with a card each.
 
     Runs differ in what they pass through on the way: the expert may come from one and a useless policy from
     another.
     """
-    candidates = _candidates(runs)
+    candidates = [(path, run) for run in runs for path in _policies(run)]
+    if len(candidates) < 6:
+        raise RunError(
+            f"{', '.join(str(run.path) for run in runs)}: {len(candidates)} policies; a ladder needs at least 6. "
+            "Train with `rilco experts train --snapshot-every`."
+        )
     task = _task_of(runs)
     published = [value / PUBLISHED_RETURNS[task][0] for value in PUBLISHED_RETURNS[task]]
-    paths = [path for path, _ in candidates]
+    looked_at = [i for run in runs for i in screen([i for i, c in enumerate(candidates) if c[1] is run])]
     done = itertools.count(1)
 
-    def tick() -> None:
-        progress(next(done), len(paths) + 6)
+    def returns_of(places: Sequence[int]) -> dict[int, float]:
+        paths = [candidates[i][0] for i in places]
+        measured = measure(paths, SCREENING_EPISODES, progress=lambda: progress(next(done)))
+        return {i: mean for i, (mean, _) in zip(places, measured, strict=True)}
 
-    screened = [mean for mean, _ in measure(paths, SCREENING_EPISODES, progress=tick)]
-    chosen = [candidates[i] for i in pick(screened, published)]
-    measured = measure([path for path, _ in chosen], episodes, progress=tick)
+    known = returns_of(looked_at)
+    for _ in range(REFINEMENTS):
+        missing = [
+            i for i in between(known, published) if candidates[i - 1][1] is candidates[i + 1][1]
+        ]  # of one run
+        known |= returns_of(missing) if missing else {}
+    # A few episodes may mislead: what is picked is measured for good, and picked again by what that says.
+    precise: dict[int, tuple[float, float]] = {}
+    while unsure := [i for i in _pick_places(known, published) if i not in precise]:
+        paths = [candidates[i][0] for i in unsure]
+        measured = measure(paths, episodes, progress=lambda: progress(next(done)))
+        precise |= dict(zip(unsure, measured, strict=True))
+        known |= {i: precise[i][0] for i in unsure}
+    chosen = _pick_places(known, published)
     rungs = []
-    for i, ((path, run), (mean, std)) in enumerate(zip(chosen, measured, strict=True)):
+    for i, place in enumerate(chosen):
+        (path, run), (mean, std) = candidates[place], precise[place]
         policy = load_policy(path)
         rung = Rung(
             task=task,
@@ -124,9 +173,9 @@ def make_ladder(
             mean_return=round(mean, 1),
             std_return=round(std, 1),
             episodes=episodes,
-            fraction=round(mean / measured[0][0], 4),
+            fraction=round(mean / precise[chosen[0]][0], 4),
             published_fraction=round(published[i], 4),
-            transitions=int(policy.card["transitions"]),
+            transitions=_transitions(policy, run),
             seed=int(policy.card["seed"]),
             command=_command(run),
         )
@@ -135,20 +184,11 @@ def make_ladder(
     return rungs
 
 
-def _candidates(runs: Sequence[Run]) -> list[tuple[Path, Run]]:
-    """Policy files that are looked at, with their runs; all of one size, so that one pool can play them."""
-    found: list[tuple[Path, Run]] = []
-    for run in runs:
-        snapshots = sorted((run.path / "policy" / "snapshots").glob("*.safetensors"))
-        best = run.path / "policy" / "best.safetensors"
-        files = [*([best] if best.exists() else []), *screen(snapshots, max(6, SCREENED // len(runs)))]
-        found += [(file, run) for file in files]
-    if len(found) < 6:
-        raise RunError(
-            f"{', '.join(str(run.path) for run in runs)}: {len(found)} policy snapshots; a ladder needs at least 6. "
-            "Train with `rilco experts train --snapshot-every`."
-        )
-    return found
+def _policies(run: Run) -> list[Path]:
+    """A run's snapshots in the order of training, and its best policy."""
+    best = run.path / "policy" / "best.safetensors"
+    snapshots = sorted((run.path / "policy" / "snapshots").glob("*.safetensors"))
+    return [*snapshots, *([best] if best.exists() else [])]
 
 
 def _task_of(runs: Sequence[Run]) -> str:
@@ -172,7 +212,9 @@ def write_rung(policy: Policy, rung: Rung, out: Path) -> None:
 
 
 def _command(run: Run) -> str:
-    """The command that made the run; its folder's name is nobody's business."""
+    """The commands that made the run; their folders' names are nobody's business."""
+    earlier = _earlier(run)
+    first = "" if earlier is None else f"{_command(earlier).replace('--out RUN', '--out FIRST')} && "
     config, settings = run.config, run.config.policy_settings
     words = [
         "rilco experts train",
@@ -184,6 +226,8 @@ def _command(run: Run) -> str:
         words.append(f"--policy-learner {config.method}")
     if not settings.learning_rate_decay:
         words.append("--no-decay")
+    if config.start_from:
+        words.append("--start-from FIRST")
     for field in dataclasses.fields(settings):
         value = getattr(settings, field.name)
         if field.name not in ("learning_rate_decay", "total_updates") and value != field.default:
@@ -191,7 +235,20 @@ def _command(run: Run) -> str:
     words.append(
         f"--snapshot-every {config.snapshot_every} --evaluate-every {config.evaluate_every} --out RUN"
     )
-    return " ".join(words)
+    return first + " ".join(words)
+
+
+def _earlier(run: Run) -> Run | None:
+    """The run whose best policy this one began with, if any."""
+    start = Path(run.config.start_from or ".")
+    return Run(start) if run.config.start_from and (start / "config.json").exists() else None
+
+
+def _transitions(policy: Policy, run: Run) -> int:
+    """That it took to make a policy, those of an earlier run included."""
+    earlier = _earlier(run)
+    before = 0 if earlier is None else _transitions(load_policy(earlier.path), earlier)
+    return before + int(policy.card["transitions"])
 
 
 # -- the ladders that come with the package --------------------------------------------------------
@@ -206,3 +263,8 @@ def shipped_rung(task: str, rung: int) -> tuple[Policy, Mapping[str, Any]]:
                 f"No snapshot {rung} of {task} comes with rilco; there are 1 to 6 of {', '.join(PUBLISHED_RETURNS)}."
             )
         return load_policy(file), json.loads((folder / f"{rung}.json").read_text())
+
+
+def shipped_ladders() -> list[list[Rung]]:
+    """The cards of all policies that come with the package, by task."""
+    return [[Rung(**shipped_rung(task, rung)[1]) for rung in range(1, 7)] for task in PUBLISHED_RETURNS]

@@ -19,12 +19,16 @@ from rilco.normalizer import (
     scale_rewards,
     update_normalizer,
 )
-from rilco.policy.learner import PolicyLearner, Rollout
+from rilco.policy.learner import Actor, PolicyLearner, Rollout
 from rilco.policy.saved import Policy
 from rilco.rewards.learner import RewardLearner
 from rilco.rollout.pool import Transitions
 
 Info = dict[str, jax.Array]
+
+STATISTICS_WEIGHT = (
+    1e6  # observations that a given policy's statistics count for, where they go on being updated
+)
 
 
 class LearnerState(NamedTuple):
@@ -55,6 +59,8 @@ class Learner(NamedTuple):
     """`learn(state, experience, demo_batches, iteration, key)`, jitted; `key` is the run's, the same every time"""
     policy: Callable[[LearnerState], Policy]
     """The policy to act with, as NumPy arrays."""
+    with_policy: Callable[[LearnerState, Policy], LearnerState]
+    """Begins with a policy that there is: its network, its spread and its observation statistics."""
 
 
 def make_learner(
@@ -63,8 +69,12 @@ def make_learner(
     *,
     discount: float,
     freeze_normalizer_after: int,
+    hold_actor_for: int = 0,
 ) -> Learner:
-    """Compose the two learners; without a reward learner the policy learns from the true reward."""
+    """Compose the two learners; without a reward learner the policy learns from the true reward.
+
+    For the first `hold_actor_for` iterations the actor stays as it is, while everything else learns.
+    """
 
     @functools.partial(jax.jit, static_argnums=(1, 2, 3))
     def init(key: jax.Array, obs_dim: int, action_dim: int, num_envs: int) -> LearnerState:
@@ -91,6 +101,11 @@ def make_learner(
             obs[:-1], experience.action, reward, experience.terminated, experience.truncated, obs[-1]
         )
         policy_state, policy_info = policy_learner.update(state.policy, rollout, policy_key)
+        if hold_actor_for:
+            held = policy_learner.with_actor(policy_state, policy_learner.actor(state.policy))
+            policy_state = jax.tree.map(
+                functools.partial(jnp.where, iteration < hold_actor_for), held, policy_state
+            )
         frozen = (reward_learner is not None) & (iteration >= freeze_normalizer_after)
         normalizer = jax.lax.cond(
             frozen,
@@ -106,7 +121,15 @@ def make_learner(
         mean, var = np.asarray(state.normalizer.mean), np.asarray(state.normalizer.var)
         return Policy(mean, var, layers, np.asarray(actor.log_std))
 
-    return Learner(init, learn, policy)
+    def with_policy(state: LearnerState, policy: Policy) -> LearnerState:
+        layers = tuple({"w": jnp.asarray(weight), "b": jnp.asarray(bias)} for weight, bias in policy.layers)
+        actor = Actor(layers, jnp.asarray(policy.log_std))
+        normalizer = Normalizer(
+            jnp.asarray(policy.obs_mean), jnp.asarray(policy.obs_var), jnp.float32(STATISTICS_WEIGHT)
+        )
+        return state._replace(normalizer=normalizer, policy=policy_learner.with_actor(state.policy, actor))
+
+    return Learner(init, learn, policy, with_policy)
 
 
 def _rewards(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from rilco.errors import ConfigError, suggestion
 
 if TYPE_CHECKING:
-    from rilco.rewards.classifier import ClassifierConfig
+    from rilco.config import RunConfig
+    from rilco.policy.learner import PolicyLearner
     from rilco.rewards.learner import RewardLearner
 
 IMITATION = {
@@ -17,10 +18,19 @@ IMITATION = {
     "ril-co-logistic": "RIL-Co with the logistic loss, which is not symmetric",
     "ril-p": "one classifier that labels its own candidates",
     "ril-p-logistic": "RIL-P with the logistic loss",
-    "gail-logistic": "GAIL",
+    "gail": "one classifier that takes every demonstration for expert, with any loss",
+    "gail-logistic": "GAIL with the logistic loss, the original",
     "gail-ap": "GAIL with the AP loss",
+    "gail-unhinged": "Wasserstein GAIL",
+    "fairl": "matches the forward divergence",
+    "vild": "models each demonstrator's noise; needs to know who made which pair",
+    "bc": "behaviour cloning: supervised, without transitions; five gradient steps stand for an iteration",
 }
-TRUE_REWARD = {"acktr": "reinforcement learning on the environment's own reward"}
+TRUE_REWARD = {
+    "acktr": "ACKTR on the environment's own reward",
+    "ppo": "PPO on the environment's own reward",
+}
+POLICY_LEARNERS = tuple(TRUE_REWARD)
 METHODS = {**IMITATION, **TRUE_REWARD}
 
 
@@ -39,40 +49,83 @@ def num_classifiers(method: str) -> int:
     return 2 if method.startswith("ril-co") else 1
 
 
-def check_options(method: str, given: Collection[str]) -> None:
+FIXED_LOSS = ("gail-ap", "gail-unhinged", "fairl", "vild")
+LABELS = ("lam", "lam_schedule", "lam_iterations", "pseudo_labels", "candidates", "selected")
+
+
+def check_options(method: str, policy_learner: str, given: Collection[str]) -> None:
     """Refuses options that a method would ignore."""
-    fixed = set()
-    if method.endswith("-logistic") or method == "gail-ap":
+    fixed = {f"{other}." for other in POLICY_LEARNERS if other != policy_learner}
+    if method in FIXED_LOSS or method.endswith("-logistic"):
         fixed.add("classifier.loss")
-    if method.startswith("gail"):
-        fixed.add("classifier.lam")
+    if not method.startswith("ril"):
+        fixed |= {f"classifier.{name}" for name in LABELS} | {"nonexpert_demos"}
+    if not method.startswith("ril-p"):
+        fixed.add("classifier.as_published")
+    if method != "vild":
+        fixed |= {"vild.", "episodes_as_demonstrators"}
     if method in TRUE_REWARD:
-        fixed |= {name for name in given if name.startswith("classifier.")}
-    ignored = sorted(fixed & set(given))
+        fixed |= {"classifier.", "policy_learner", "noise_rate", "demo_kind", "obs_keys"}
+    if method == "bc":
+        fixed |= {
+            "classifier.",
+            "policy_learner",
+            "start_from",
+            *(f"{learner}." for learner in POLICY_LEARNERS),
+        }
+    else:
+        fixed.add("bc.")
+    ignored = sorted(
+        name
+        for name in given
+        if name in fixed or any(name.startswith(part) for part in fixed if part[-1] == ".")
+    )
     if ignored:
         raise ConfigError(
             f"--method {method} has no use for {', '.join(ignored)}: leave it out, or choose another method."
         )
 
 
-def make_reward_learner(method: str, config: ClassifierConfig, seed: int) -> RewardLearner | None:
-    """The reward learner of a method, or None for the true reward. `seed` fixes the split into halves."""
+def make_reward_learner(config: RunConfig, num_demonstrators: int = 1) -> RewardLearner | None:
+    """The reward learner of a run, or None where it has none. The run's seed fixes the split into halves."""
+    from rilco.rewards.fairl import fairl
     from rilco.rewards.gail import gail
     from rilco.rewards.ril import ril_co, ril_p
+    from rilco.rewards.vild import vild
 
-    logistic = dataclasses.replace(config, loss="logistic")
-    match method:
+    classifier = config.classifier
+    logistic = dataclasses.replace(classifier, loss="logistic")
+    match config.method:
         case "ril-co":
-            return ril_co(config, split_seed=seed)
+            return ril_co(classifier, split_seed=config.seed)
         case "ril-co-logistic":
-            return ril_co(logistic, split_seed=seed)
+            return ril_co(logistic, split_seed=config.seed)
         case "ril-p":
-            return ril_p(config)
+            return ril_p(classifier)
         case "ril-p-logistic":
             return ril_p(logistic)
+        case "gail":
+            return gail(classifier, loss=classifier.loss)
         case "gail-logistic":
-            return gail(config, loss="logistic")
+            return gail(classifier, loss="logistic")
         case "gail-ap":
-            return gail(config, loss="ap")
+            return gail(classifier, loss="ap")
+        case "gail-unhinged":
+            return gail(classifier, loss="unhinged", reward_of_score=lambda score: score)
+        case "fairl":
+            return fairl(classifier)
+        case "vild":
+            return vild(classifier, config.vild, num_demonstrators=num_demonstrators)
         case _:
             return None
+
+
+def make_policy_learner(config: RunConfig) -> PolicyLearner:
+    """The policy learner of a run."""
+    if config.policy_learner == "ppo":
+        from rilco.policy.ppo import ppo
+
+        return ppo(config.ppo)
+    from rilco.policy.acktr import acktr
+
+    return acktr(config.acktr)

@@ -10,11 +10,19 @@ from typing import Any
 
 from rilco.config import RunConfig
 from rilco.errors import ConfigError, suggestion
-from rilco.methods import check_method, check_options
+from rilco.methods import POLICY_LEARNERS, check_method, check_options
 from rilco.tasks.table import Task
 
 # Options that are spelled shorter than the field they set.
-SHORT = {"loss": "classifier.loss", "lam": "classifier.lam"}
+SHORT = {
+    "loss": "classifier.loss",
+    "lam": "classifier.lam",
+    "lambda_schedule": "classifier.lam_schedule",
+    "pseudo_labels": "classifier.pseudo_labels",
+    "ril_p_as_published": "classifier.as_published",
+}
+PATHS = ("demos", "nonexpert_demos")
+PPO_ROLLOUT = 4096  # transitions in an iteration with PPO, unless its sizes are given
 
 
 def make_config(options: Mapping[str, Any], *, stored: RunConfig | None = None) -> RunConfig:
@@ -35,18 +43,45 @@ def make_config(options: Mapping[str, Any], *, stored: RunConfig | None = None) 
     }
     if {"task", "env"} & set(top):
         changes["task"] = Task(task=top.get("task"), env=top.get("env"))
-    check_method(changes.get("method", base.method))
-    check_options(changes.get("method", base.method), inner)
-    if inner.get("acktr.learning_rate_decay") is True and "acktr.total_updates" not in inner:
-        inner["acktr.total_updates"] = _iterations(base, changes)
+    method = changes.get("method", base.method)
+    check_method(method)
+    if method in POLICY_LEARNERS:
+        changes.setdefault("policy_learner", method)
+    learner = changes.get("policy_learner", base.policy_learner)
+    check_options(method, learner, {*top, *inner} if stored is None else inner)
+    if stored is None and learner == "ppo":
+        _size_for_ppo(changes, inner)
+    _set_lengths(inner, learner, _iterations(base, changes))
     return dataclasses.replace(base, **changes, **_parts(base, inner))
+
+
+def _size_for_ppo(changes: dict[str, Any], inner: dict[str, Any]) -> None:
+    """PPO learns from longer rollouts than ACKTR, and the classifiers take as many steps a transition as with it."""
+    changes.setdefault("num_envs", 32 if changes["task"].task else 16)
+    changes.setdefault("num_steps", max(1, PPO_ROLLOUT // changes["num_envs"]))
+    if changes["method"] not in (*POLICY_LEARNERS, "bc"):
+        default, rollout = RunConfig(method="acktr"), changes["num_envs"] * changes["num_steps"]
+        steps = default.classifier.minibatches * rollout / default.transitions_per_iteration
+        inner.setdefault("classifier.minibatches", max(1, round(steps)))
+
+
+def _set_lengths(inner: dict[str, Any], learner: str, iterations: int) -> None:
+    """Schedules last as long as the run unless their length is given; lambda grows in its first half."""
+    if inner.get(f"{learner}.learning_rate_decay") is True:
+        inner.setdefault(f"{learner}.total_updates", iterations)
+    if inner.get("classifier.lam_schedule", "constant") != "constant":
+        inner.setdefault("classifier.lam_iterations", max(1, iterations // 2))
 
 
 def _top_level(name: str, value: Any, base: RunConfig) -> Any:
     """A field of the run itself, in its type."""
     _require_field(RunConfig, name, name)
-    if name == "demos":
+    if name in PATHS:
         return _paths(value)
+    if name == "start_from":
+        return _paths(value)[0]
+    if name == "obs_keys":
+        return _keys(value)
     if name == "noise_rate":
         return _fitting(value, 0.0, name)
     if dataclasses.is_dataclass(getattr(base, name)):
@@ -99,12 +134,16 @@ def _fitting(value: Any, like: Any, name: str) -> Any:
         fits = isinstance(like, bool) and isinstance(value, bool)
     elif isinstance(like, float):
         fits = isinstance(value, int | float)
+    elif like is None:  # a number that may be left out
+        fits = value is None or isinstance(value, int | float)
     elif isinstance(like, tuple):  # of widths
         fits = isinstance(value, list | tuple) and all(type(item) is int and item > 0 for item in value)
     else:
         fits = isinstance(value, type(like))
     if not fits:
         raise ConfigError(f"{name}: expected a value like {like!r}, got {value!r}.")
+    if like is None:
+        return value
     return tuple(value) if isinstance(like, tuple) else type(like)(value)
 
 
@@ -112,6 +151,13 @@ def _require_field(record: type, name: str, shown: str) -> None:
     known = [field.name for field in dataclasses.fields(record)] + (["env"] if record is RunConfig else [])
     if name not in known:
         raise ConfigError(f"{shown}: no such option; known are {', '.join(known)}.{suggestion(name, known)}")
+
+
+def _keys(value: Any) -> tuple[str, ...]:
+    keys = value.split(",") if isinstance(value, str) else value
+    if not isinstance(keys, list | tuple) or not all(isinstance(key, str) for key in keys):
+        raise ConfigError(f"obs_keys: expected names, for example pos,vel; got {value!r}.")
+    return tuple(key.strip() for key in keys if key.strip())
 
 
 def _paths(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:

@@ -60,6 +60,10 @@ def test_the_default_is_the_papers():
     assert dataclasses.asdict(config) == {
         "loss": "ap",
         "lam": 0.5,
+        "lam_schedule": "constant",
+        "lam_iterations": 0,
+        "pseudo_labels": True,
+        "as_published": False,
         "batch": 128,
         "candidates": 640,
         "selected": 128,
@@ -180,7 +184,7 @@ def test_without_pseudo_labels_the_risk_is_gails_with_full_weight_on_the_policy(
     expected = np.mean(fn(DEMO)) + np.mean(fn(-POLICY))
     for terms in (nothing_negative, no_candidates):
         np.testing.assert_allclose(terms.risk, expected, rtol=1e-6)
-        assert terms.pseudo_risk == 0
+        assert terms.nonexpert_risk == 0
 
 
 def test_join_puts_the_observation_first():

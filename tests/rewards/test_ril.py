@@ -18,6 +18,7 @@ from rilco.rewards.gail import gail
 from rilco.rewards.learner import DemoArrays
 from rilco.rewards.ril import (
     ClassifierState,
+    MiniBatch,
     co_pseudo_labels,
     deal,
     minibatch_step,
@@ -164,7 +165,9 @@ def biased(params, shift):
 def descend(config, params, x, mixing):
     """How far one step of plain descent moves each weight: the gradient, as the step computed it."""
     step = jitted_step(config, "sgd")
-    state, info = step(ClassifierState(params, optax.sgd(1.0).init(params)), (x, POLICY, mixing))
+    state, info = step(
+        ClassifierState(params, optax.sgd(1.0).init(params)), MiniBatch(x, None, POLICY, mixing)
+    )
     return jax.tree.map(lambda before, after: np.asarray(before - after), params, state.params), info
 
 
@@ -314,7 +317,8 @@ def test_an_update_is_five_steps_of_adam_on_the_draws_in_turn():
     infos = []
     for draw in np.concatenate([draws.obs, draws.action], axis=-1):
         step = jitted_step(config, "adam")
-        state, step_info = step(state, (draw, np.concatenate([obs, action], -1)[:2], MIXING))
+        policy = np.concatenate([obs, action], -1)[:2]
+        state, step_info = step(state, MiniBatch(draw, None, policy, MIXING))
         infos.append(step_info)
     jax.tree.map(
         functools.partial(np.testing.assert_allclose, rtol=1e-4, atol=1e-6), updated.params, state.params
@@ -328,7 +332,7 @@ def test_the_update_normalises_what_it_draws_and_uses_all_policy_pairs(monkeypat
     """Seen with a step that learns nothing and reports its batch."""
 
     def report(config, optimizer, state, batch):
-        demos, policy, mixing = batch
+        demos, _, policy, mixing = batch
         return state, {"demos": demos, "policy": policy, "mixing": (mixing >= 0) & (mixing < 1)}
 
     monkeypatch.setattr("rilco.rewards.ril.minibatch_step", report)

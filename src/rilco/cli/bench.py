@@ -11,16 +11,29 @@ import click
 @click.command(short_help="Throughput against the bare simulator.")
 @click.option("--task", "tasks", multiple=True, help="Only this task; may be repeated.")
 @click.option(
+    "--methods",
+    default="ril-co",
+    show_default=True,
+    help="Names with commas between them, or all of the paper's.",
+)
+@click.option(
     "--iterations", default=150, show_default=True, type=click.IntRange(1), help="Measured, per task."
 )
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(1))
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Also write the numbers to this file."
 )
-def command(tasks: tuple[str, ...], iterations: int, workers: int, json_file: Path | None) -> None:
-    """Measure RIL-Co's training (train) and its rollouts (pool) against the simulator alone (bare).
+def command(
+    tasks: tuple[str, ...], methods: str, iterations: int, workers: int, json_file: Path | None
+) -> None:
+    """Measure training (train) and rollouts (pool) against the simulator alone (bare).
 
-    All three see the same motions, back to back in the same run, so their ratios hold on a noisy machine.
+    All three see the same motions, back to back in the same run, so their ratios hold on a noisy machine. With
+    several methods compare their train/bare; of bc it is gradient steps a second.
+
+    \b
+    rilco bench
+    rilco bench --task halfcheetah --methods all
     """
     from rich import box
     from rich.console import Console
@@ -32,19 +45,35 @@ def command(tasks: tuple[str, ...], iterations: int, workers: int, json_file: Pa
 
     console = Console()
     with console.status("measuring"):
-        results = run_benchmark(tasks or tuple(ROBOTS), iterations=iterations, workers=workers)
-    columns = ("task", "bare/s", "pool/s", "train/s", "pool/bare", "train/bare", "collect", "learn")
-    table = Table(
-        *columns, box=box.SIMPLE_HEAD, padding=(0, 1), caption="collect, learn: milliseconds an iteration"
-    )
-    for task, speed in results["tasks"].items():
-        table.add_row(
-            task,
-            *(f"{speed[name]:,.0f}" for name in ("bare", "pool", "train")),
-            *(f"{speed[name] / speed['bare']:.2f}" for name in ("pool", "train")),
-            *(f"{results['phases_ms'][task][name]:.1f}" for name in ("collect", "learn")),
+        results = run_benchmark(
+            tasks or tuple(ROBOTS), methods=read_methods(methods), iterations=iterations, workers=workers
         )
+    columns = ("task", "method", "bare/s", "pool/s", "train/s", "pool/bare", "train/bare")
+    table = Table(*columns, box=box.SIMPLE_HEAD, padding=(0, 1))
+    for method, speeds in results["methods"].items():
+        for task, speed in speeds.items():
+            table.add_row(
+                task,
+                method,
+                *(f"{speed[name]:,.0f}" for name in ("bare", "pool", "train")),
+                *(f"{speed[name] / speed['bare']:.2f}" for name in ("pool", "train")),
+            )
     console.print(table)
+    for task, phases in results["phases_ms"].items():
+        console.print(
+            f"{task}: {', '.join(f'{name} {ms:.1f}' for name, ms in phases.items())} ms an iteration"
+        )
+    if "bc_steps_per_second" in results:
+        console.print(f"bc: {results['bc_steps_per_second']:,.0f} gradient steps a second")
     console.print(f"{workers} workers; peak memory of all processes {results['peak_rss_mb']:,.0f} MB")
     if json_file is not None:
         write_atomically(json_file, (json.dumps(results, indent=2) + "\n").encode())
+
+
+def read_methods(text: str) -> tuple[str, ...]:
+    from rilco.methods import IMITATION, check_method
+
+    methods = tuple(name for name in IMITATION if name != "gail") if text == "all" else tuple(text.split(","))
+    for method in methods:
+        check_method(method)
+    return methods

@@ -11,9 +11,9 @@ import click
 @click.command(short_help="A small example from start to end.")
 @click.option("--out", default="runs/demo", show_default=True, type=click.Path(path_type=Path))
 def command(out: Path) -> None:
-    """Make an expert and noisy demonstrations, and imitate them with RIL-Co and with GAIL.
+    """Make noisy demonstrations of HalfCheetah, and imitate them with RIL-Co and with GAIL.
 
-    Takes a few minutes on two cores. Interrupted, it goes on where it was when called again.
+    Takes about five minutes on two cores. Interrupted, it goes on where it was when called again.
     """
     from rilco.demo import run_demo
     from rilco.interrupt import exit_code

@@ -72,10 +72,11 @@ def collect_command(
     format_name: str | None,
     overwrite: bool,
 ) -> None:
-    """Play policies and keep what they saw and did. Each POLICY is a run folder or a policy file, and a
-    demonstrator.
+    """Play policies and keep what they saw and did. Each POLICY is a run folder, a policy file or one of those
+    that come with rilco (`rilco experts list`), and a demonstrator.
 
     \b
+    rilco demos collect ant#1 --out expert.npz
     rilco demos collect runs/ant-expert --expert --out expert.npz
     rilco demos collect early.safetensors late.safetensors --pairs 20k --out others.npz
     """

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rilco.cli.parsing import COUNT
 from rilco.cli.train import run_options, start
 from rilco.methods import POLICY_LEARNERS
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from rilco.ladder import Rung
 
 SNAPSHOT_EVERY = 100_000
 
@@ -64,10 +70,8 @@ def ladder(runs: tuple[Path, ...], out: Path, episodes: int, plot: Path | None) 
     rilco experts ladder runs/ant-expert --out ladders/ant
     rilco experts ladder runs/cheetah-1 runs/cheetah-2 --out ladders/halfcheetah --plot ladder.png
     """
-    from rich import box
     from rich.console import Console
     from rich.progress import Progress
-    from rich.table import Table
 
     from rilco.ladder import make_ladder
     from rilco.run import Run
@@ -79,9 +83,38 @@ def ladder(runs: tuple[Path, ...], out: Path, episodes: int, plot: Path | None) 
             [Run(run) for run in runs],
             out,
             episodes=episodes,
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
+            progress=lambda done: bar.update(task, completed=done),
         )
-    table = Table("#", "return", "of the expert", "published", "transitions", box=box.SIMPLE_HEAD)
+    console.print(table_of(rungs))
+    console.print(f"{out}: six policies with a card each", highlight=False)
+    draw_if_wanted([rungs], plot)
+
+
+@command.command("list")
+@click.option("--plot", type=click.Path(path_type=Path), help="Also draw the ladders as a picture.")
+def list_command(plot: Path | None) -> None:
+    """Show the policies that come with rilco: six of each task, named halfcheetah#1 (the expert) to ant#6.
+
+    \b
+    rilco experts list
+    rilco demos collect ant#1 --out expert.npz
+    """
+    from rich.console import Console
+
+    from rilco.ladder import shipped_ladders
+
+    console, ladders = Console(), shipped_ladders()
+    for rungs in ladders:
+        console.print(table_of(rungs, title=rungs[0].task))
+    draw_if_wanted(ladders, plot)
+
+
+def table_of(rungs: Sequence[Rung], title: str | None = None) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    columns = ("#", "return", "of the expert", "published", "transitions")
+    table = Table(*columns, box=box.SIMPLE_HEAD, title=title)
     for rung in rungs:
         table.add_row(
             str(rung.rung),
@@ -90,10 +123,13 @@ def ladder(runs: tuple[Path, ...], out: Path, episodes: int, plot: Path | None) 
             f"{rung.published_fraction:.2f}",
             f"{rung.transitions:,}",
         )
-    console.print(table)
-    console.print(f"{out}: six policies with a card each", highlight=False)
-    if plot is not None:
-        from rilco.ladder_plot import draw_ladder
+    return table
 
-        draw_ladder(rungs, plot)
-        console.print(f"{plot}", highlight=False)
+
+def draw_if_wanted(ladders: Sequence[Sequence[Rung]], plot: Path | None) -> None:
+    if plot is None:
+        return
+    from rilco.ladder_plot import draw_ladders
+
+    draw_ladders(ladders, plot)
+    click.echo(f"{plot}")

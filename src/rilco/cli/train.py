@@ -28,6 +28,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--env", help="Any Gymnasium environment with Box observations and actions, by id."),
         click.option("--steps", type=COUNT, help="Transitions in all, for example 2e6.  [default: 20M]"),
         click.option("--seed", type=int, help="Of everything random.  [default: 1]"),
+        click.option("--start-from", help="A policy file or run folder to begin with.  [default: at random]"),
         click.option("--out", required=True, type=click.Path(path_type=Path), help="The run's folder."),
         click.option("--resume", is_flag=True, help="Go on from the last checkpoint in --out."),
         click.option("--workers", type=click.IntRange(1), help="Rollout processes.  [default: one a core]"),
@@ -63,17 +64,47 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--loss", help="Margin loss of the classifier.  [default: ap]")
 @click.option("--lam", type=float, help="Weight of pseudo-labels against policy data.  [default: 0.5]")
+@click.option(
+    "--lambda-schedule",
+    help="How that weight comes about: linear or cosine growth in the first half of the run, or warm-up.  "
+    "[default: constant]",
+)
+@click.option(
+    "--nonexpert-demos", multiple=True, help="A file of pairs known to be non-expert; may be repeated."
+)
+@click.option(
+    "--pseudo-labels/--no-pseudo-labels",
+    default=None,
+    help="Whether non-expert pairs are looked for in the demonstrations too.  [default: yes]",
+)
+@click.option(
+    "--ril-p-as-published", is_flag=True, default=None, help="RIL-P as in its authors' code: see the docs."
+)
+@click.option(
+    "--episodes-as-demonstrators",
+    is_flag=True,
+    default=None,
+    help="For vild: take each episode for a demonstrator of its own.",
+)
+@click.option("--obs-keys", metavar="A,B,...", help="Named parts of the files that make up an observation.")
+@click.option(
+    "--demo-kind", help="Non-experts of the standard dataset: policy or gaussian.  [default: policy]"
+)
+@click.option("--policy-learner", help="What learns the policy: acktr or ppo.  [default: acktr]")
 @run_options
 def command(**options: Any) -> None:
-    """Train a policy from demonstrations of mixed quality, none of them labelled.
+    """Train a policy from demonstrations of mixed quality, none of them labelled. A Bullet task with a noise
+    rate and no files has a standard dataset, made on first use.
 
     \b
-    rilco train --task halfcheetah --demos demos/ --noise-rate 0.4 --steps 2e6 --out runs/hc
+    rilco train --task halfcheetah --noise-rate 0.4 --steps 2e6 --out runs/hc
+    rilco train --task ant --demos theirs/ --noise-rate 0.4 --method gail-ap --out runs/ant
     rilco train --env Hopper-v5 --demos mine.h5 other.h5 --steps 1e6 --out runs/mine
     rilco train --out runs/hc --resume
     """
     demos = (*options.pop("demos"), *options.pop("more_demos"))
-    start({**options, "demos": demos or None})
+    known = options.pop("nonexpert_demos")
+    start({**options, "demos": demos or None, "nonexpert_demos": known or None})
 
 
 def start(options: dict[str, Any]) -> None:

@@ -8,7 +8,6 @@ constant, negative worse).
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ import jax.numpy as jnp
 
 from rilco.errors import ConfigError
 from rilco.networks import Layer, apply_mlp, init_mlp, trace_mlp
+from rilco.policy.gaussian import Params, explained_variance, linear_decay, log_prob, mean_entropy
 from rilco.policy.kfac import KfacConfig, KfacState, init_kfac, update_kfac
 from rilco.policy.learner import Actor, PolicyLearner, Rollout
 from rilco.policy.returns import n_step_returns
@@ -83,13 +83,6 @@ class AcktrConfig:
             )
 
 
-class Params(NamedTuple):
-    """The networks: a Gaussian policy and a separate critic."""
-
-    actor: Actor
-    critic: tuple[Layer, ...]
-
-
 class AcktrState(NamedTuple):
     """Everything that `update` carries forward."""
 
@@ -142,7 +135,10 @@ def acktr(config: AcktrConfig = AcktrConfig()) -> PolicyLearner:
     def actor(state: AcktrState) -> Actor:
         return state.params.actor
 
-    return PolicyLearner(init, update, actor)
+    def with_actor(state: AcktrState, actor: Actor) -> AcktrState:
+        return state._replace(params=state.params._replace(actor=actor))
+
+    return PolicyLearner(init, update, actor, with_actor)
 
 
 def _make_batch(critic: tuple[Layer, ...], rollout: Rollout, discount: float) -> Batch:
@@ -167,14 +163,14 @@ def _loss(params: Params, batch: Batch, config: AcktrConfig) -> tuple[jax.Array,
     error = batch.returns - value
     advantage = jax.lax.stop_gradient(error)
     value_loss = jnp.mean(jnp.square(error))
-    policy_loss = -jnp.mean(advantage * _log_prob(mean, log_std, batch.action))
-    entropy = jnp.mean(log_std) + 0.5 * math.log(2.0 * math.pi * math.e)
+    policy_loss = -jnp.mean(advantage * log_prob(mean, log_std, batch.action))
+    entropy = mean_entropy(log_std)
     info = {
         "policy_loss": policy_loss,
         "value_loss": value_loss,
         "entropy": entropy,
         "log_std": jnp.mean(log_std),
-        "explained_variance": _explained_variance(advantage, batch.returns),
+        "explained_variance": explained_variance(advantage, batch.returns),
     }
     return config.value_coef * value_loss + policy_loss - config.entropy_coef * entropy, info
 
@@ -199,7 +195,7 @@ def _fisher_statistics(
         value = value[..., 0]
         target = jax.lax.stop_gradient(value + noise)
         # A sum where the loss takes a mean: each sample's gradient is of its own term, without the 1/N.
-        loss = jnp.sum(jnp.square(value - target)) - jnp.sum(_log_prob(mean, log_std, batch.action))
+        loss = jnp.sum(jnp.square(value - target)) - jnp.sum(log_prob(mean, log_std, batch.action))
         return loss, (*actor_inputs, None, *critic_inputs)
 
     shifts = tuple(jnp.zeros((batch.obs.shape[0], *layer["b"].shape), jnp.float32) for layer in layers)
@@ -207,27 +203,11 @@ def _fisher_statistics(
     return inputs, output_grads
 
 
-def _log_prob(mean: jax.Array, log_std: jax.Array, action: jax.Array) -> jax.Array:
-    """Log-density of a diagonal Gaussian, summed over action dimensions: [N]."""
-    log_std = jnp.broadcast_to(log_std, mean.shape)
-    standardised = (action - mean) * jnp.exp(-log_std)
-    return jnp.sum(-0.5 * jnp.square(standardised) - log_std - 0.5 * math.log(2.0 * math.pi), axis=-1)
-
-
-def _explained_variance(error: jax.Array, returns: jax.Array) -> jax.Array:
-    """1 - var(error) / var(returns), and 0 for constant returns."""
-    largest = jnp.maximum(jnp.max(jnp.abs(returns)), jnp.max(jnp.abs(error)))
-    # Divided by the largest, the squares cannot overflow; the floor serves returns that do not vary.
-    scale = 1.0 / jnp.maximum(largest, jnp.finfo(jnp.float32).tiny)
-    spread = jnp.var(returns * scale)
-    return jnp.where(spread > 1e-12, 1.0 - jnp.var(error * scale) / jnp.maximum(spread, 1e-12), 0.0)
-
-
 def _rate_scale(config: AcktrConfig, step: jax.Array) -> jax.Array | float:
     """1, or falling linearly to 0 over `total_updates`."""
     if not config.learning_rate_decay:
         return 1.0
-    return jnp.maximum(0.0, 1.0 - step.astype(jnp.float32) / config.total_updates)
+    return linear_decay(step, config.total_updates)
 
 
 def _to_layers(params: Params) -> tuple[Layer, ...]:

@@ -43,3 +43,6 @@ class PolicyLearner(NamedTuple):
 
     actor: Callable[[Any], Actor]
     """`actor(state) -> Actor`, the policy to act with"""
+
+    with_actor: Callable[[Any, Actor], Any]
+    """`with_actor(state, actor) -> state`, to act with another policy, of the same shape"""

@@ -30,3 +30,31 @@ def n_step_returns(
 
     _, returns = jax.lax.scan(step, last_value, (reward, terminated, cut, value), reverse=True)
     return returns
+
+
+def generalized_advantages(
+    reward: jax.Array,  # [T, B]
+    terminated: jax.Array,  # [T, B] bool
+    truncated: jax.Array,  # [T, B] bool
+    value: jax.Array,  # [T, B] of the observation acted on
+    last_value: jax.Array,  # [B] of the observation after the last step
+    discount: float,
+    gae_lambda: float,
+) -> jax.Array:
+    """Average the advantages of all n-step returns with weights lambda^(n-1) (GAE; Schulman et al. 2016): [T, B].
+
+    Ends count as in `n_step_returns`, of which lambda 1 is the advantage: nothing follows a terminal step, and
+    a truncated step has no advantage, so that what came before it relies on its value estimate.
+    """
+    following_value = jnp.concatenate([value[1:], last_value[None]])
+    delta = reward + discount * jnp.where(terminated, 0.0, following_value) - value
+    cut = truncated & ~terminated
+
+    def step(following: jax.Array, inputs: tuple[jax.Array, ...]) -> tuple[jax.Array, jax.Array]:
+        delta, terminated, cut = inputs
+        advantage = delta + discount * gae_lambda * jnp.where(terminated, 0.0, following)
+        current = jnp.where(cut, 0.0, advantage)
+        return current, current
+
+    _, advantages = jax.lax.scan(step, jnp.zeros_like(last_value), (delta, terminated, cut), reverse=True)
+    return advantages

@@ -18,6 +18,14 @@ from rilco.networks import Layer, apply_mlp, init_mlp_uniform, trace_mlp
 
 Params = tuple[Layer, ...]
 
+SCHEDULES: dict[str, Callable[[jax.Array], jax.Array]] = {
+    "constant": jnp.ones_like,
+    "linear": lambda progress: progress,
+    "cosine": lambda progress: 0.5 - 0.5 * jnp.cos(jnp.pi * progress),
+    "warm-up": lambda progress: jnp.where(progress < 1.0, 0.0, 1.0),
+}
+"""Share of lambda that is in force, by progress from 0 to 1."""
+
 
 @dataclasses.dataclass(frozen=True)
 class ClassifierConfig:
@@ -26,7 +34,15 @@ class ClassifierConfig:
     loss: str = "ap"
     """Margin loss, a name in `rilco.losses.LOSSES`."""
     lam: float = 0.5
-    """Weight of pseudo-labelled non-expert pairs against the policy's pairs; 0 leaves pseudo-labels out."""
+    """Weight of non-expert pairs, pseudo-labelled or known, against the policy's; 0 leaves them out."""
+    lam_schedule: str = "constant"
+    """How `lam` comes about: "constant", "linear" or "cosine" growth from 0, or 0 at first ("warm-up")."""
+    lam_iterations: int = 0
+    """Iterations until `lam` is reached; needed by every schedule but the constant one."""
+    pseudo_labels: bool = True
+    """Whether demonstrations are pseudo-labelled; without, only known non-expert pairs weigh `lam`."""
+    as_published: bool = False
+    """RIL-P as the authors' code has it: all candidates, with no gradient through the term's scores."""
     batch: int = 128
     """Demonstration pairs in a mini-batch (the first term of the risk)."""
     candidates: int = 640
@@ -47,6 +63,17 @@ class ClassifierConfig:
         _require("lam", self.lam, "between 0 and 1", 0.0 <= self.lam <= 1.0)
         for name in ("batch", "selected", "minibatches"):
             _require(name, getattr(self, name), "at least 1", getattr(self, name) >= 1)
+        _require(
+            "lam_schedule",
+            self.lam_schedule,
+            f"one of {', '.join(SCHEDULES)}",
+            self.lam_schedule in SCHEDULES,
+        )
+        _require("lam_iterations", self.lam_iterations, "0 or more", self.lam_iterations >= 0)
+        if self.lam_schedule != "constant":
+            _require(
+                "lam_iterations", self.lam_iterations, "1 or more with a schedule", self.lam_iterations > 0
+            )
         _require("candidates", self.candidates, "0 or more", self.candidates >= 0)
         _require("learning_rate", self.learning_rate, "positive", self.learning_rate > 0)
         _require("gradient_penalty", self.gradient_penalty, "0 or more", self.gradient_penalty >= 0)
@@ -55,7 +82,13 @@ class ClassifierConfig:
     @property
     def uses_pseudo_labels(self) -> bool:
         """Whether any candidate can enter the risk; without them the method is GAIL with this loss."""
-        return self.lam > 0 and self.candidates > 0
+        return self.pseudo_labels and self.lam > 0 and self.candidates > 0
+
+
+def lam_at(config: ClassifierConfig, iteration: jax.Array) -> jax.Array:
+    """Lambda in an iteration, counted from 0, of a schedule that is not constant."""
+    progress = jnp.minimum(iteration.astype(jnp.float32) / config.lam_iterations, 1.0)
+    return config.lam * SCHEDULES[config.lam_schedule](progress)
 
 
 def _require(field: str, value: object, expected: str, holds: bool) -> None:
@@ -114,8 +147,8 @@ def interpolate(demo: jax.Array, policy: jax.Array, mixing: jax.Array) -> jax.Ar
     return mixing * demo + (1.0 - mixing) * policy
 
 
-class PseudoLabels(NamedTuple):
-    """Candidates taken for non-expert: K rows, of which those under the mask count."""
+class NonExperts(NamedTuple):
+    """Pairs taken for non-expert, pseudo-labelled or known: K rows, of which those under the mask count."""
 
     x: jax.Array  # [K, D + A]
     mask: jax.Array  # [K] bool
@@ -126,17 +159,17 @@ class RiskTerms(NamedTuple):
 
     risk: jax.Array
     demo_risk: jax.Array
-    pseudo_risk: jax.Array
+    nonexpert_risk: jax.Array
     policy_risk: jax.Array
 
 
 def empirical_risk(
     loss: Callable[[jax.Array], jax.Array],
-    lam: float,
+    lam: jax.Array | float,
     demo_score: jax.Array,
     policy_score: jax.Array,
-    pseudo_score: jax.Array,
-    pseudo_mask: jax.Array,
+    nonexpert_score: jax.Array,
+    nonexpert_mask: jax.Array,
 ) -> RiskTerms:
     """Twice eq. (r_1): mean_D l(g) + lam mean_P l(-g) + (1 - lam) mean_B l(-g), P being what the mask leaves.
 
@@ -145,8 +178,8 @@ def empirical_risk(
     """
     demo_risk = jnp.mean(loss(demo_score))
     policy_risk = jnp.mean(loss(-policy_score))
-    count = jnp.sum(pseudo_mask, dtype=demo_score.dtype)
-    pseudo_risk = jnp.sum(jnp.where(pseudo_mask, loss(-pseudo_score), 0.0)) / jnp.maximum(count, 1.0)
+    count = jnp.sum(nonexpert_mask, dtype=demo_score.dtype)
+    nonexpert_risk = jnp.sum(jnp.where(nonexpert_mask, loss(-nonexpert_score), 0.0)) / jnp.maximum(count, 1.0)
     weight = jnp.where(count > 0, lam, 0.0)
-    risk = demo_risk + weight * pseudo_risk + (1.0 - weight) * policy_risk
-    return RiskTerms(risk, demo_risk, pseudo_risk, policy_risk)
+    risk = demo_risk + weight * nonexpert_risk + (1.0 - weight) * policy_risk
+    return RiskTerms(risk, demo_risk, nonexpert_risk, policy_risk)

@@ -20,6 +20,8 @@ class DemoArrays(NamedTuple):
     obs: np.ndarray  # [N, obs_dim] float32, not normalised
     action: np.ndarray  # [N, action_dim] float32
     demonstrator: np.ndarray | None = None  # [N] int32: who made the pair; only VILD may look
+    known_obs: np.ndarray | None = None  # [K, obs_dim] of pairs known to be non-expert, if there are any
+    known_action: np.ndarray | None = None  # [K, action_dim]
 
 
 class RewardLearner(NamedTuple):
@@ -34,3 +36,6 @@ class RewardLearner(NamedTuple):
     Observations come raw and `normalize` is applied inside. Can be jitted, `normalize` being static."""
     reward: Callable[[Any, jax.Array, jax.Array], jax.Array]
     """(state, normalised obs [..., D], action [..., A]) -> reward [...]."""
+    prepare: Callable[[Any, DemoArrays, Normalize, jax.Array], Any] | None = None
+    """(state, demos, normalize, key) -> state: once, outside the jitted update, when the observation statistics
+    are final. None where a learner has nothing to prepare."""

@@ -1,5 +1,8 @@
 """Robust imitation with pseudo-labels: RIL-Co (Algorithm 1) and its ablation RIL-P.
 
+Two extensions that the paper proposes are here too: lambda that grows (`ClassifierConfig.lam_schedule`), and pairs
+that are known to be non-expert in the second term of the risk, beside pseudo-labels or in their place.
+
 The classifiers are stacked on a leading axis C and mapped over: two for RIL-Co, each labelling candidates
 for the other; one for RIL-P, labelling its own; one and no candidates for GAIL (`gail.py`).
 """
@@ -19,13 +22,14 @@ from rilco.errors import DemonstrationError
 from rilco.losses import get_loss
 from rilco.rewards.classifier import (
     ClassifierConfig,
+    NonExperts,
     Params,
-    PseudoLabels,
     empirical_risk,
     gradient_penalty,
     init_classifier,
     interpolate,
     join,
+    lam_at,
     score_joined,
 )
 from rilco.rewards.learner import DemoArrays, Info, Normalize, RewardLearner
@@ -47,6 +51,8 @@ class Draws(NamedTuple):
 
     obs: np.ndarray  # [M, C, n, D]
     action: np.ndarray  # [M, C, n, A]
+    known_obs: np.ndarray | None = None  # [M, C, K, D] of pairs that are known to be non-expert
+    known_action: np.ndarray | None = None  # [M, C, K, A]
 
 
 def ril_co(config: ClassifierConfig = ClassifierConfig(), *, split_seed: int = 0) -> RewardLearner:
@@ -93,11 +99,14 @@ def classifier_learner(
     ) -> tuple[ClassifierState, Info]:
         deal_key, mixing_key = jax.random.split(key)
         demos = join(normalize(jnp.asarray(batches.obs)), jnp.asarray(batches.action))  # [M, C, n, D + A]
+        known = None
+        if batches.known_obs is not None:
+            known = join(normalize(jnp.asarray(batches.known_obs)), jnp.asarray(batches.known_action))
         policy = join(normalize(policy_obs), policy_action)  # [N, D + A]
         policy = policy[deal(deal_key, len(policy), config.minibatches)]  # [M, m, D + A]
         mixing = jax.random.uniform(mixing_key, (*demos.shape[:2], config.batch, 1))
         step = functools.partial(minibatch_step, config, optimizer)
-        state, infos = jax.lax.scan(step, state, (demos, policy, mixing))
+        state, infos = jax.lax.scan(step, state, MiniBatch(demos, known, policy, mixing))
         return state, {name: jnp.mean(values) for name, values in infos.items()}
 
     def reward(state: ClassifierState, obs: jax.Array, action: jax.Array) -> jax.Array:
@@ -107,38 +116,54 @@ def classifier_learner(
     return RewardLearner(init, sample, update, reward)
 
 
+class MiniBatch(NamedTuple):
+    """What one Adam step sees; pairs are normalised and joined."""
+
+    demos: jax.Array  # [C, n, D + A]
+    known: jax.Array | None  # [C, K, D + A]
+    policy: jax.Array  # [m, D + A]
+    mixing: jax.Array  # [C, batch, 1]
+
+
 def minibatch_step(
     config: ClassifierConfig,
     optimizer: optax.GradientTransformation,
     state: ClassifierState,
-    batch: tuple[jax.Array, jax.Array, jax.Array],
+    minibatch: MiniBatch,
 ) -> tuple[ClassifierState, Info]:
     """One mini-batch: label candidates, then one Adam step for every classifier."""
-    x, policy, mixing = batch  # [C, n, D + A], [m, D + A], [C, batch, 1]
-    demo, candidates = x[:, : config.batch], x[:, config.batch :]
-    labels, info = _no_labels(demo), Info()
-    if config.uses_pseudo_labels:
-        labels, info = co_pseudo_labels(state.params, candidates, config.selected)
-    gradient_fn = jax.grad(functools.partial(classifier_loss, config), has_aux=True)
+    demo = minibatch.demos[:, : config.batch]
+    nonexperts, info = find_nonexperts(config, state.params, minibatch)
+    lam: jax.Array | float = config.lam
+    if config.lam_schedule != "constant":
+        steps_done = optax.tree_utils.tree_get(state.opt_state, "count")  # Adam counts them anyway
+        lam = lam_at(config, steps_done // config.minibatches)
+        info = info | {"lam": lam}
+    gradient_fn = jax.grad(functools.partial(classifier_loss, config, lam), has_aux=True)
     each = jax.vmap(gradient_fn, in_axes=(0, 0, None, 0, 0))
-    gradients, terms = each(state.params, demo, policy, mixing, labels)
+    gradients, terms = each(state.params, demo, minibatch.policy, minibatch.mixing, nonexperts)
     updates, opt_state = optimizer.update(gradients, state.opt_state)
     return ClassifierState(optax.apply_updates(state.params, updates), opt_state), terms | info
 
 
 def classifier_loss(
     config: ClassifierConfig,
+    lam: jax.Array | float,
     params: Params,
     demo: jax.Array,
     policy: jax.Array,
     mixing: jax.Array,
-    labels: PseudoLabels,
+    nonexperts: NonExperts,
 ) -> tuple[jax.Array, Info]:
     """What one classifier descends: its empirical risk plus the weighted gradient penalty."""
     # Three passes, not one over the concatenated rows: that was measured to be no faster.
-    demo_score, policy_score, pseudo_score = (score_joined(params, x) for x in (demo, policy, labels.x))
+    demo_score, policy_score, nonexpert_score = (
+        score_joined(params, x) for x in (demo, policy, nonexperts.x)
+    )
+    if config.as_published:
+        nonexpert_score = jax.lax.stop_gradient(nonexpert_score)
     loss = get_loss(config.loss).fn
-    terms = empirical_risk(loss, config.lam, demo_score, policy_score, pseudo_score, labels.mask)
+    terms = empirical_risk(loss, lam, demo_score, policy_score, nonexpert_score, nonexperts.mask)
     penalty = gradient_penalty(params, interpolate(demo, policy, mixing))
     info = terms._asdict() | {
         "gradient_penalty": penalty,
@@ -148,16 +173,32 @@ def classifier_loss(
     return terms.risk + config.gradient_penalty * penalty, info
 
 
-def pseudo_labels(params: Params, candidates: jax.Array, selected: int) -> tuple[PseudoLabels, Info]:
+def find_nonexperts(
+    config: ClassifierConfig, params: Params, minibatch: MiniBatch
+) -> tuple[NonExperts, Info]:
+    """The pairs of the risk's second term, for every classifier: pseudo-labelled, known, both or none."""
+    candidates, known = minibatch.demos[:, config.batch :], minibatch.known
+    found, info = _none_of(minibatch.demos), Info()
+    if config.uses_pseudo_labels and config.as_published:
+        found = _all_of(candidates)
+    elif config.uses_pseudo_labels:
+        found, info = co_pseudo_labels(params, candidates, config.selected)
+    if known is not None:
+        parts = found, _all_of(known)
+        found = NonExperts(*(jnp.concatenate(pair, axis=1) for pair in zip(*parts, strict=True)))
+    return found, info
+
+
+def pseudo_labels(params: Params, candidates: jax.Array, selected: int) -> tuple[NonExperts, Info]:
     """Of the candidates [U, D + A] with g(x) < 0, the `selected` lowest; fewer where fewer are negative."""
     scores = jax.lax.stop_gradient(score_joined(params, candidates))
     negated, index = jax.lax.top_k(-scores, min(selected, len(candidates)))
-    labels = PseudoLabels(candidates[index], negated > 0)
+    labels = NonExperts(candidates[index], negated > 0)
     info = {"called_nonexpert": jnp.mean(scores < 0), "selected": jnp.sum(labels.mask, dtype=jnp.float32)}
     return labels, info
 
 
-def co_pseudo_labels(params: Params, candidates: jax.Array, selected: int) -> tuple[PseudoLabels, Info]:
+def co_pseudo_labels(params: Params, candidates: jax.Array, selected: int) -> tuple[NonExperts, Info]:
     """P_i for every classifier i: what the *other* one picks among candidates from its own part.
 
     Candidates are [C, U, D + A], each row of axis C scored by the classifier of that part. Reversing axis C
@@ -167,9 +208,14 @@ def co_pseudo_labels(params: Params, candidates: jax.Array, selected: int) -> tu
     return jax.tree.map(lambda stacked: jnp.flip(stacked, axis=0), labels), info
 
 
-def _no_labels(demo: jax.Array) -> PseudoLabels:
-    """Empty P for every classifier, in the shapes that `co_pseudo_labels` gives."""
-    return PseudoLabels(demo[:, :0], jnp.zeros((len(demo), 0), bool))
+def _none_of(x: jax.Array) -> NonExperts:
+    """No non-experts for any classifier, in the shapes that `co_pseudo_labels` gives."""
+    return _all_of(x[:, :0])
+
+
+def _all_of(x: jax.Array) -> NonExperts:
+    """Every row of x [C, K, D + A] counts."""
+    return NonExperts(x, jnp.ones(x.shape[:2], bool))
 
 
 def deal(key: jax.Array, count: int, minibatches: int) -> jax.Array:
@@ -205,7 +251,13 @@ def _sample(
     for minibatch in index:
         for row, half in zip(minibatch, halves, strict=True):
             row[:] = half[_draw(rng, len(half), config.batch, size)]
-    return Draws(_gather(demos.obs, index), _gather(demos.action, index))
+    draws = Draws(_gather(demos.obs, index), _gather(demos.action, index))
+    if demos.known_obs is None or demos.known_action is None:
+        return draws
+    known = rng.integers(len(demos.known_obs), size=(*index.shape[:2], config.selected))
+    return draws._replace(
+        known_obs=_gather(demos.known_obs, known), known_action=_gather(demos.known_action, known)
+    )
 
 
 def _draw(rng: np.random.Generator, count: int, batch: int, size: int) -> np.ndarray:

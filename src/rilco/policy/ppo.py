@@ -1,0 +1,296 @@
+"""PPO (Schulman et al. 2017): several epochs of clipped policy-gradient steps on each rollout.
+
+Logged by `update`: `policy_loss` (clipped surrogate on standardised advantages) and `value_loss` (before their
+coefficients), `entropy` (mean over action dimensions), `log_std` (mean), `clip_fraction` (share of steps whose
+probability ratio left the clip range), `approx_kl` (of the old policy from the new): all means over the last
+epoch, or of the minibatch at which `target_kl` ended it. `explained_variance` is that of the returns by the
+critic before the update (1 is perfect, 0 no better than a constant, negative worse).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+
+from rilco.errors import ConfigError
+from rilco.networks import apply_mlp, init_mlp
+from rilco.policy.gaussian import Params, explained_variance, linear_decay, log_prob, mean_entropy
+from rilco.policy.learner import Actor, PolicyLearner, Rollout
+from rilco.policy.returns import generalized_advantages
+
+Info = dict[str, jax.Array]
+
+ADAM_EPSILON = 1e-5  # larger than Adam's usual 1e-8: gradients of a nearly solved task are mostly noise
+ACTOR_HEAD_GAIN = 0.01  # the first policy is nearly the same in every state, so its mean starts near zero
+LOSS_INFO = ("policy_loss", "value_loss", "entropy", "log_std", "clip_fraction", "approx_kl")
+LOG_RATIO_LIMIT = 20.0  # far outside any clip range, and its exponential is finite
+
+
+@dataclass(frozen=True)
+class PpoConfig:
+    """PPO's hyper-parameters; the defaults suit rollouts of 2048 to 8192 transitions."""
+
+    hidden_sizes: tuple[int, ...] = (64, 64)
+    """Widths of the tanh hidden layers, in the actor and in the critic."""
+
+    learning_rate: float = 3e-4
+    """Adam's step size."""
+
+    discount: float = 0.99
+    """Worth of the next step's reward in terms of this one's."""
+
+    gae_lambda: float = 0.95
+    """From 0 to 1: how far advantages rely on rewards seen, and not on the critic."""
+
+    clip_range: float = 0.2
+    """A step's probability ratio gains nothing by leaving 1 +- this."""
+
+    epochs: int = 10
+    """Passes over a rollout."""
+
+    minibatch_size: int = 256
+    """Transitions in a gradient step, at most: an epoch is cut into equal minibatches no larger than this."""
+
+    entropy_coef: float = 0.0
+    """Weight of the entropy bonus; the entropy is the mean over action dimensions."""
+
+    value_coef: float = 0.5
+    """Weight of the mean squared value error."""
+
+    max_grad_norm: float = 0.5
+    """Longer gradients, over all parameters of both networks, are shortened to this norm."""
+
+    target_kl: float | None = None
+    """Ends the epochs at the first minibatch where the new policy is further than this from the old; None: never."""
+
+    log_std_init: float = -1.0
+    """Log standard deviation of the first policy, in units of the environment's actions."""
+
+    log_std_final: float | None = None
+    """None learns the log standard deviation; a number moves it there linearly over `total_updates` instead."""
+
+    learning_rate_decay: bool = False
+    """Whether the step size shrinks linearly to zero over `total_updates`."""
+
+    total_updates: int = 0
+    """Length of the schedules in calls of `update`, one a rollout; needed only with a schedule."""
+
+    def __post_init__(self) -> None:
+        for name in ("learning_rate", "clip_range", "epochs", "minibatch_size", "max_grad_norm"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(
+                    f"PpoConfig.{name}: expected a positive number; got {getattr(self, name)!r}."
+                )
+        for name in ("entropy_coef", "value_coef"):
+            if not getattr(self, name) >= 0:
+                raise ConfigError(f"PpoConfig.{name}: expected at least 0; got {getattr(self, name)!r}.")
+        if not 0 <= self.discount < 1:
+            raise ConfigError(
+                f"PpoConfig.discount: expected at least 0 and less than 1; got {self.discount!r}."
+            )
+        if not 0 <= self.gae_lambda <= 1:
+            raise ConfigError(f"PpoConfig.gae_lambda: expected from 0 to 1; got {self.gae_lambda!r}.")
+        if self.target_kl is not None and not self.target_kl > 0:
+            raise ConfigError(
+                f"PpoConfig.target_kl: expected a positive number, or None to run all epochs; got {self.target_kl!r}."
+            )
+        for name in ("log_std_init", "log_std_final"):
+            number = getattr(self, name)
+            if number is not None and not math.isfinite(number):
+                raise ConfigError(f"PpoConfig.{name}: expected a finite number; got {number!r}.")
+        if (self.learning_rate_decay or self.log_std_final is not None) and self.total_updates <= 0:
+            raise ConfigError(
+                "PpoConfig: learning_rate_decay and log_std_final need total_updates, the number of updates that "
+                f"the schedule lasts, to be positive; it is {self.total_updates}. Set it to the planned number "
+                "of iterations, or do without the schedule."
+            )
+
+
+class PpoState(NamedTuple):
+    """Everything that `update` carries forward."""
+
+    params: Params
+    adam: optax.OptState
+    updates: jax.Array  # [] int32
+
+
+class Batch(NamedTuple):
+    """Steps in one axis, with what the old policy and the old critic made of them."""
+
+    obs: jax.Array  # [N, obs_dim]
+    action: jax.Array  # [N, action_dim]
+    log_prob: jax.Array  # [N] by the policy that acted
+    advantage: jax.Array  # [N]
+    returns: jax.Array  # [N]
+    counted: jax.Array  # [N] 0 where a time limit left the return unknown, else 1
+
+
+class _Progress(NamedTuple):
+    """What the scan over minibatches carries."""
+
+    params: Params
+    adam: optax.OptState
+    stopped: jax.Array  # [] bool
+    info: Info
+
+
+def ppo(config: PpoConfig = PpoConfig()) -> PolicyLearner:
+    """Build the learner for a setting."""
+    optimiser = optax.chain(
+        optax.clip_by_global_norm(config.max_grad_norm), optax.scale_by_adam(eps=ADAM_EPSILON)
+    )
+
+    def init(key: jax.Array, obs_dim: int, action_dim: int) -> PpoState:
+        key_actor, key_critic = jax.random.split(key)
+        actor = init_mlp(key_actor, (obs_dim, *config.hidden_sizes, action_dim), head_gain=ACTOR_HEAD_GAIN)
+        critic = init_mlp(key_critic, (obs_dim, *config.hidden_sizes, 1))
+        log_std = jnp.full(action_dim, config.log_std_init, jnp.float32)
+        params = Params(Actor(actor, log_std), critic)
+        return PpoState(params, optimiser.init(params), jnp.zeros((), jnp.int32))
+
+    def update(state: PpoState, rollout: Rollout, key: jax.Array) -> tuple[PpoState, Info]:
+        batch = _make_batch(state.params, rollout, config)
+        params, adam, info = _run_epochs(config, optimiser, state, batch, key)
+        params = _schedule_log_std(params, state.updates + 1, config)
+        info["explained_variance"] = explained_variance(batch.advantage, batch.returns)
+        return PpoState(params, adam, state.updates + 1), info
+
+    def actor(state: PpoState) -> Actor:
+        return state.params.actor
+
+    def with_actor(state: PpoState, actor: Actor) -> PpoState:
+        return state._replace(params=state.params._replace(actor=actor))
+
+    return PolicyLearner(init, update, actor, with_actor)
+
+
+def _run_epochs(
+    config: PpoConfig,
+    optimiser: optax.GradientTransformation,
+    state: PpoState,
+    batch: Batch,
+    key: jax.Array,
+) -> tuple[Params, optax.OptState, Info]:
+    """Take one gradient step a minibatch, over all epochs in one scan."""
+    rate = jnp.asarray(config.learning_rate, jnp.float32)
+    if config.learning_rate_decay:
+        rate = rate * linear_decay(state.updates, config.total_updates)
+
+    def learn(carried: _Progress, indices: jax.Array) -> _Progress:
+        minibatch = jax.tree.map(lambda array: array[indices], batch)
+        grads, info = jax.grad(_loss, has_aux=True)(carried.params, minibatch, config)
+        stopped = carried.stopped if config.target_kl is None else info["approx_kl"] > config.target_kl
+        directions, adam = optimiser.update(grads, carried.adam)
+        # The step that finds the policy too far already is not taken; only Adam's averages have seen it.
+        length = jnp.where(stopped, 0.0, rate)
+        params = jax.tree.map(lambda x, direction: x - length * direction, carried.params, directions)
+        return _Progress(params, adam, stopped, info)
+
+    def step(carried: _Progress, indices: jax.Array) -> tuple[_Progress, Info]:
+        if config.target_kl is None:
+            after = learn(carried, indices)
+        else:
+            after = jax.lax.cond(carried.stopped, lambda: carried, lambda: learn(carried, indices))
+        return after, after.info
+
+    transitions = batch.counted.shape[0]
+    count, size = minibatch_shape(transitions, config.minibatch_size)
+    indices = _shuffles(key, transitions, config.epochs)[:, : count * size]
+    no_info = dict.fromkeys(LOSS_INFO, jnp.zeros((), jnp.float32))
+    start = _Progress(state.params, state.adam, jnp.zeros((), bool), no_info)
+    end, infos = jax.lax.scan(step, start, indices.reshape(config.epochs * count, size))
+    return end.params, end.adam, {name: jnp.mean(values[-count:]) for name, values in infos.items()}
+
+
+def _schedule_log_std(params: Params, updates: jax.Array, config: PpoConfig) -> Params:
+    """Where the spread is not learned, give the next rollout's."""
+    if config.log_std_final is None:
+        return params
+    left = linear_decay(updates, config.total_updates)
+    log_std = config.log_std_final + (config.log_std_init - config.log_std_final) * left
+    return params._replace(actor=params.actor._replace(log_std=jnp.full_like(params.actor.log_std, log_std)))
+
+
+def minibatch_shape(transitions: int, largest: int) -> tuple[int, int]:
+    """Count and size of an epoch's minibatches: equal, as few and as large as `largest` allows.
+
+    Fewer transitions than there are minibatches may be left over; the shuffle leaves out others every epoch.
+    """
+    count = -(-transitions // largest)
+    return count, transitions // count
+
+
+def _shuffles(key: jax.Array, transitions: int, epochs: int) -> jax.Array:
+    """One random order of all transitions for each epoch: [epochs, transitions]."""
+    keys = jax.random.split(key, epochs)
+    return jax.vmap(lambda epoch_key: jax.random.permutation(epoch_key, transitions))(keys)
+
+
+def _make_batch(params: Params, rollout: Rollout, config: PpoConfig) -> Batch:
+    """Work out the advantages and what the acting policy thought of its actions; flatten [T, B] into [N]."""
+    value = apply_mlp(params.critic, rollout.obs)[..., 0]
+    last_value = apply_mlp(params.critic, rollout.last_obs)[..., 0]
+    advantage = generalized_advantages(
+        rollout.reward,
+        rollout.terminated,
+        rollout.truncated,
+        value,
+        last_value,
+        config.discount,
+        config.gae_lambda,
+    )
+    mean = apply_mlp(params.actor.layers, rollout.obs)
+    return Batch(
+        obs=rollout.obs.reshape(-1, rollout.obs.shape[-1]),
+        action=rollout.action.reshape(-1, rollout.action.shape[-1]),
+        log_prob=log_prob(mean, params.actor.log_std, rollout.action).reshape(-1),
+        advantage=advantage.reshape(-1),
+        returns=(advantage + value).reshape(-1),
+        counted=(rollout.terminated | ~rollout.truncated).astype(jnp.float32).reshape(-1),
+    )
+
+
+def _loss(params: Params, batch: Batch, config: PpoConfig) -> tuple[jax.Array, Info]:
+    """value_coef * error^2 - clipped surrogate - entropy_coef * entropy, means over the steps that count."""
+    log_std = params.actor.log_std
+    if config.log_std_final is not None:
+        log_std = jax.lax.stop_gradient(log_std)
+    new_log_prob = log_prob(apply_mlp(params.actor.layers, batch.obs), log_std, batch.action)
+    value = apply_mlp(params.critic, batch.obs)[..., 0]
+    weight = batch.counted / jnp.maximum(jnp.sum(batch.counted), 1.0)
+    log_ratio = jnp.clip(new_log_prob - batch.log_prob, -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT)
+    ratio = jnp.exp(log_ratio)
+    surrogate = clipped_surrogate(ratio, standardise(batch.advantage, weight), config.clip_range)
+    policy_loss = -jnp.sum(weight * surrogate)
+    value_loss = jnp.sum(weight * jnp.square(batch.returns - value))
+    entropy = mean_entropy(log_std)
+    outside = (jnp.abs(ratio - 1.0) > config.clip_range).astype(jnp.float32)
+    info = {
+        "policy_loss": policy_loss,
+        "value_loss": value_loss,
+        "entropy": entropy,
+        "log_std": jnp.mean(log_std),
+        "clip_fraction": jnp.sum(weight * outside),
+        # An estimate of KL(old || new) that no sample makes negative: E[ratio - 1 - log ratio].
+        "approx_kl": jnp.sum(weight * (ratio - 1.0 - log_ratio)),
+    }
+    return config.value_coef * value_loss + policy_loss - config.entropy_coef * entropy, info
+
+
+def clipped_surrogate(ratio: jax.Array, advantage: jax.Array, clip_range: float) -> jax.Array:
+    """min(ratio * A, clip(ratio, 1 - c, 1 + c) * A), equation 7 of the paper, for each step: [N]."""
+    clipped = jnp.clip(ratio, 1.0 - clip_range, 1.0 + clip_range)
+    return jnp.minimum(ratio * advantage, clipped * advantage)
+
+
+def standardise(advantage: jax.Array, weight: jax.Array) -> jax.Array:
+    """Shift and scale to zero mean and unit variance under weights that sum to one: [N]."""
+    # Divided by the largest, the squares cannot overflow, and what is below 1e-6 of it is rounding.
+    scaled = advantage / jnp.maximum(jnp.max(jnp.abs(advantage)), jnp.finfo(jnp.float32).tiny)
+    centred = scaled - jnp.sum(weight * scaled)
+    return centred / (jnp.sqrt(jnp.sum(weight * jnp.square(centred))) + 1e-6)

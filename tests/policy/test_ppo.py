@@ -1,0 +1,418 @@
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from tests import probes
+
+from rilco.checkpoint import flatten, unflatten
+from rilco.errors import ConfigError
+from rilco.networks import apply_mlp
+from rilco.policy.learner import PolicyLearner, Rollout
+from rilco.policy.ppo import PpoConfig, clipped_surrogate, minibatch_shape, ppo, standardise
+
+OBS_DIM, ACTION_DIM = 3, 2
+T, B = 5, 4
+NOWHERE = np.zeros((T, B), bool)
+
+forward = jax.jit(apply_mlp)  # one program compiles faster than its operations one by one
+
+
+def make_rollout(seed=0, reward_scale=1.0):
+    rng = np.random.default_rng(seed)
+    return Rollout(
+        obs=np.float32(rng.normal(size=(T, B, OBS_DIM))),
+        action=np.float32(rng.normal(size=(T, B, ACTION_DIM))),
+        reward=np.float32(reward_scale * rng.normal(size=(T, B))),
+        terminated=rng.random((T, B)) < 0.2,
+        truncated=rng.random((T, B)) < 0.2,
+        last_obs=np.float32(rng.normal(size=(B, OBS_DIM))),
+    )
+
+
+def jitted(config: PpoConfig) -> PolicyLearner:
+    learner = ppo(config)
+    return learner._replace(init=jax.jit(learner.init, static_argnums=(1, 2)), update=jax.jit(learner.update))
+
+
+@functools.cache
+def small(**settings) -> PolicyLearner:
+    """A learner whose update takes as many equal steps on the whole rollout as it has epochs, unless told otherwise."""
+    defaults = {"hidden_sizes": (4,), "minibatch_size": T * B, "learning_rate": 0.01}
+    return jitted(PpoConfig(**defaults | settings))
+
+
+def started(learner: PolicyLearner):
+    return learner.init(jax.random.key(0), OBS_DIM, ACTION_DIM)
+
+
+@pytest.fixture(scope="module")
+def learner():
+    return small(minibatch_size=7, epochs=3)
+
+
+@pytest.fixture(scope="module")
+def state(learner):
+    return started(learner)
+
+
+def leaves_equal(one, other):
+    return all(
+        np.array_equal(a, b) for a, b in zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True)
+    )
+
+
+def all_finite(tree):
+    return all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(tree))
+
+
+def log_prob(actor, obs, action):
+    mean = apply_mlp(actor.layers, obs)
+    return jnp.sum(jax.scipy.stats.norm.logpdf(action, mean, jnp.exp(actor.log_std)), axis=-1)
+
+
+# -- the parts ---------------------------------------------------------------------------------------
+
+
+def test_no_gradient_where_the_ratio_has_gone_far_enough_the_advantages_way():
+    ratio = np.float32([0.5, 0.9, 1.1, 1.5, 0.5, 0.9, 1.1, 1.5])
+    advantage = np.float32([2, 2, 2, 2, -3, -3, -3, -3])
+    value, gradient = jax.vmap(jax.value_and_grad(lambda r, a: clipped_surrogate(r, a, 0.2)))(
+        ratio, advantage
+    )
+    np.testing.assert_allclose(value, [1.0, 1.8, 2.2, 2.4, -2.4, -2.7, -3.3, -4.5], rtol=1e-6)
+    # Gone too far the wrong way, a step is still pushed back.
+    np.testing.assert_array_equal(gradient, [2, 2, 2, 0, 0, -3, -3, -3])
+
+
+def test_advantages_are_standardised_over_the_steps_that_count():
+    advantage = np.float32([1.0, 2.0, 3.0, 4.0, 0.0, 0.0])
+    counted = np.float32([1, 1, 1, 1, 0, 0]) / 4
+    result = np.asarray(standardise(advantage, counted))[:4]
+    np.testing.assert_allclose(result, (advantage[:4] - 2.5) / np.std(advantage[:4]), rtol=1e-5)
+
+
+@pytest.mark.parametrize("constant", [0.0, 1e-30, 0.1, 1e30])
+def test_equal_advantages_say_nothing(constant):
+    result = standardise(np.full(7, constant, np.float32), np.full(7, 1 / 7, np.float32))
+    np.testing.assert_allclose(result, 0.0, atol=0.2)  # rounding, not blown up to unit variance
+
+
+@pytest.mark.parametrize(
+    "transitions, largest, expected",
+    [
+        pytest.param(2048, 256, (8, 256), id="divides"),
+        pytest.param(640, 256, (3, 213), id="one-left-over"),
+        pytest.param(20, 256, (1, 20), id="fewer-than-one"),
+        pytest.param(257, 256, (2, 128), id="one-too-many"),
+        pytest.param(7, 1, (7, 1), id="single-steps"),
+    ],
+)
+def test_an_epoch_is_cut_into_equal_minibatches(transitions, largest, expected):
+    assert minibatch_shape(transitions, largest) == expected
+
+
+# -- the update --------------------------------------------------------------------------------------
+
+
+def test_the_policy_starts_near_zero_with_the_spread_asked_for():
+    learner = small(log_std_init=-0.7)
+    state = started(learner)
+    np.testing.assert_allclose(learner.actor(state).log_std, np.full(ACTION_DIM, -0.7), rtol=1e-6)
+    assert [layer["w"].shape for layer in state.params.actor.layers] == [(3, 4), (4, 2)]
+    assert [layer["w"].shape for layer in state.params.critic] == [(3, 4), (4, 1)]
+    assert np.max(np.abs(forward(state.params.actor.layers, make_rollout().obs))) < 0.1
+
+
+def test_full_batch_steps_follow_adam_on_the_clipped_objective():
+    """Against the objective written out another way, with gradients only where it is not clipped."""
+    config = PpoConfig(
+        hidden_sizes=(4,),
+        epochs=4,
+        minibatch_size=T * B,
+        learning_rate=0.03,  # so large that ratios leave the clip range
+        clip_range=0.1,
+        gae_lambda=1.0,
+        entropy_coef=0.1,
+        max_grad_norm=1.0,
+    )
+    learner = jitted(config)
+    state = started(learner)
+    rollout = make_rollout()._replace(terminated=~NOWHERE, truncated=NOWHERE)  # returns are then the rewards
+    advantage = rollout.reward - np.asarray(forward(state.params.critic, rollout.obs))[..., 0]
+    standardised = (advantage - advantage.mean()) / advantage.std()
+    old = np.asarray(log_prob(state.params.actor, rollout.obs, rollout.action))
+
+    def loss(params):
+        ratio = jnp.exp(log_prob(params.actor, rollout.obs, rollout.action) - old)
+        far = jnp.where(standardised > 0, ratio > 1.1, ratio < 0.9)
+        surrogate = jnp.where(far, 0.0, ratio * standardised)  # a clipped term is constant: left out
+        error = rollout.reward - apply_mlp(params.critic, rollout.obs)[..., 0]
+        entropy = params.actor.log_std + 0.5 * math.log(2.0 * math.pi * math.e)
+        total = 0.5 * jnp.mean(error**2) - jnp.mean(surrogate) - 0.1 * jnp.mean(entropy)
+        return total, jnp.mean(far.astype(jnp.float32))
+
+    expected, gradient = state.params, jax.jit(jax.grad(loss, has_aux=True))
+    optimiser = optax.adam(0.03, eps=1e-5)
+    adam = optimiser.init(expected)
+    norms = []
+    for _ in range(config.epochs):
+        grads, clipped = gradient(expected)
+        norms.append(math.sqrt(sum(float(np.sum(np.square(leaf))) for leaf in jax.tree.leaves(grads))))
+        grads = jax.tree.map(lambda x: x * min(1.0, config.max_grad_norm / norms[-1]), grads)
+        updates, adam = optimiser.update(grads, adam)
+        expected = optax.apply_updates(expected, updates)
+    # The oracle shows both sides of both limits.
+    assert 0.1 < float(clipped) < 0.9
+    assert min(norms) < config.max_grad_norm < max(norms), norms
+    after, info = learner.update(state, rollout, jax.random.key(0))
+    for one, other in zip(jax.tree.leaves(after.params), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-4)
+    assert float(info["clip_fraction"]) >= float(clipped)
+
+
+def test_info_says_what_happened():
+    learner = small(epochs=1)  # one step: what is logged is from before it
+    state = started(learner)
+    rollout = make_rollout()._replace(terminated=~NOWHERE, truncated=NOWHERE)
+    _, info = learner.update(state, rollout, jax.random.key(0))
+    advantage = rollout.reward - np.asarray(forward(state.params.critic, rollout.obs))[..., 0]
+    expected = {
+        "policy_loss": 0.0,  # the ratio is 1 and the standardised advantages' mean is 0
+        "value_loss": np.mean(advantage**2),
+        "entropy": 0.5 * math.log(2.0 * math.pi * math.e) - 1.0,
+        "log_std": -1.0,
+        "clip_fraction": 0.0,
+        "approx_kl": 0.0,
+        "explained_variance": 1.0 - np.var(advantage) / np.var(rollout.reward),
+    }
+    assert info.keys() == expected.keys()
+    for name, number in expected.items():
+        assert float(info[name]) == pytest.approx(number, rel=1e-4, abs=1e-5), name
+
+
+def test_a_step_cut_by_a_time_limit_teaches_nothing():
+    learner = small(epochs=5)
+    state = started(learner)
+    truncated = NOWHERE.copy()
+    truncated[-1, 0] = True
+    rollout = make_rollout()._replace(terminated=NOWHERE, truncated=truncated)
+    changed = rollout._replace(
+        action=np.where(truncated[..., None], np.float32(0.5), rollout.action),
+        reward=np.where(truncated, np.float32(100.0), rollout.reward),
+    )
+    one, other = (learner.update(state, each, jax.random.key(0)) for each in (rollout, changed))
+    assert leaves_equal(one, other)
+    elsewhere = rollout._replace(reward=rollout.reward + np.float32(100.0) * np.roll(truncated, 1, axis=1))
+    assert not leaves_equal(one, learner.update(state, elsewhere, jax.random.key(0)))
+
+
+def test_a_rollout_of_nothing_but_cuts_leaves_the_networks_alone(learner, state):
+    rollout = make_rollout()._replace(terminated=NOWHERE, truncated=~NOWHERE)
+    after, info = learner.update(state, rollout, jax.random.key(0))
+    assert leaves_equal(after.params, state.params)
+    assert all_finite(info)
+
+
+def test_minibatches_are_drawn_anew_by_every_key(learner, state):
+    runs = [learner.update(state, make_rollout(), jax.random.key(seed)) for seed in (1, 1, 2)]
+    assert leaves_equal(runs[0], runs[1])
+    assert not leaves_equal(runs[0][0].params, runs[2][0].params)
+
+
+def test_one_program_serves_every_update(learner, state):
+    before = learner.update._cache_size()
+    for seed in range(3):
+        state, _ = learner.update(state, make_rollout(seed), jax.random.key(seed))
+    assert learner.update._cache_size() <= max(before, 1)
+
+
+def test_update_keeps_the_shapes_and_types_of_its_state():
+    learner = ppo(PpoConfig(hidden_sizes=(4,), learning_rate_decay=True, total_updates=5, target_kl=0.1))
+    state = jax.eval_shape(lambda key: learner.init(key, OBS_DIM, ACTION_DIM), jax.random.key(0))
+    after, info = jax.eval_shape(learner.update, state, make_rollout(), jax.random.key(0))
+    assert after == state
+    assert {(leaf.shape, leaf.dtype) for leaf in info.values()} == {((), np.dtype(np.float32))}
+
+
+def test_state_survives_a_checkpoint(learner, state):
+    state, _ = learner.update(state, make_rollout(), jax.random.key(0))
+    blank = jax.tree.map(jnp.zeros_like, state)
+    restored = unflatten(blank, flatten(state))
+    runs = [learner.update(each, make_rollout(1), jax.random.key(1)) for each in (state, restored)]
+    assert leaves_equal(*runs)
+
+
+def test_another_actor_takes_the_place_of_the_first(learner, state):
+    other = learner.actor(learner.init(jax.random.key(1), OBS_DIM, ACTION_DIM))
+    replaced = learner.with_actor(state, other)
+    assert leaves_equal(learner.actor(replaced), other)
+    assert leaves_equal(replaced._replace(params=state.params), state)
+    assert leaves_equal(replaced.params.critic, state.params.critic)
+
+
+@pytest.mark.parametrize("reward_scale", [0.0, 1e-30, 1e4, 1e18, 1e30])
+def test_no_reward_makes_the_policy_nan(learner, state, reward_scale):
+    for seed in range(12):
+        state, info = learner.update(state, make_rollout(seed, reward_scale), jax.random.key(seed))
+    assert all_finite(state)
+    info.pop("value_loss")  # a mean of squares: may overflow, and is only looked at
+    assert all_finite(info)
+
+
+def test_no_observation_or_action_makes_the_policy_nan(learner, state):
+    for seed in range(12):
+        rollout = make_rollout(seed)
+        # Observations at the normaliser's bounds, and actions that the policy would hardly take.
+        extreme = rollout._replace(obs=10.0 * np.sign(rollout.obs), action=1e6 * rollout.action)
+        state, info = learner.update(state, extreme, jax.random.key(seed))
+    assert all_finite(state)
+    assert all_finite(info)
+
+
+def test_constant_returns_have_no_variance_to_explain(learner, state):
+    rollout = make_rollout()._replace(reward=np.ones((T, B), np.float32), terminated=~NOWHERE)
+    _, info = learner.update(state, rollout, jax.random.key(0))
+    assert info["explained_variance"] == 0.0
+
+
+def test_a_policy_that_has_gone_far_enough_stops():
+    """The first step sees no distance and is taken; the second sees some, and nothing is taken from there on."""
+    one, many, stopping = small(epochs=1), small(epochs=5), small(epochs=5, target_kl=1e-6)
+    rollout, key = make_rollout()._replace(truncated=NOWHERE), jax.random.key(0)
+    state = started(one)
+    (first, _), (unhindered, _), (stopped, info) = (
+        learner.update(state, rollout, key) for learner in (one, many, stopping)
+    )
+    for a, b, c in zip(*map(jax.tree.leaves, (first.params, stopped.params, unhindered.params)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+        assert not np.allclose(a, c, rtol=1e-5, atol=1e-6)
+    # What is logged is how far that one step went: E[ratio - 1 - log ratio] under the old policy.
+    old, new = (
+        np.asarray(log_prob(each.params.actor, rollout.obs, rollout.action)) for each in (state, first)
+    )
+    assert float(info["approx_kl"]) == pytest.approx(np.mean(np.expm1(new - old) - (new - old)), rel=1e-3)
+    assert float(info["clip_fraction"]) == pytest.approx(np.mean(np.abs(np.expm1(new - old)) > 0.2))
+
+
+def test_stopping_lasts_for_one_update_only():
+    learner = small(epochs=5, target_kl=1e-6)
+    state = started(learner)
+    for seed in range(2):
+        before = state.params
+        state, _ = learner.update(state, make_rollout(seed), jax.random.key(seed))
+        assert not leaves_equal(before, state.params)
+
+
+def test_schedules_reach_their_ends_and_stay():
+    """With one step an update, Adam's direction shows how long the step was."""
+    learner = small(
+        epochs=1, learning_rate_decay=True, total_updates=4, log_std_init=-0.5, log_std_final=-1.5
+    )
+    state = started(learner)
+    for count, fraction in enumerate((1.0, 0.75, 0.5, 0.25, 0.0, 0.0), start=1):
+        np.testing.assert_allclose(learner.actor(state).log_std, -1.5 + fraction, rtol=1e-6)
+        before = np.asarray(state.params.critic[0]["w"])
+        state, info = learner.update(state, make_rollout(), jax.random.key(0))
+        assert float(info["log_std"]) == pytest.approx(-1.5 + fraction)  # that of the policy that acted
+        step = np.asarray(state.params.critic[0]["w"]) - before
+        averages = state.adam[1]
+        mean = np.asarray(averages.mu.critic[0]["w"]) / (1 - 0.9**count)
+        square = np.asarray(averages.nu.critic[0]["w"]) / (1 - 0.999**count)
+        direction = mean / (np.sqrt(square) + 1e-5)
+        assert np.max(np.abs(direction)) > 0.5
+        np.testing.assert_allclose(step, -0.01 * fraction * direction, rtol=1e-2, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "settings, match",
+    [
+        ({"learning_rate": 0.0}, "learning_rate"),
+        ({"clip_range": -0.1}, "clip_range"),
+        ({"epochs": 0}, "epochs"),
+        ({"minibatch_size": 0}, "minibatch_size"),
+        ({"max_grad_norm": float("nan")}, "max_grad_norm"),
+        ({"entropy_coef": -1.0}, "entropy_coef"),
+        ({"discount": 1.0}, "discount"),
+        ({"gae_lambda": 1.1}, "gae_lambda"),
+        ({"target_kl": 0.0}, "target_kl"),
+        ({"log_std_init": float("inf")}, "log_std_init"),
+        ({"log_std_final": float("nan")}, "log_std_final"),
+        ({"log_std_final": -1.0}, "total_updates"),
+        ({"learning_rate_decay": True}, "total_updates"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_settings_that_make_no_sense_are_refused(settings, match):
+    with pytest.raises(ConfigError, match=match):
+        PpoConfig(**settings)
+
+
+# -- the ladder: see tests/probes.py; tolerances are several times the spread over seeds ---------------
+
+DISCOUNT = 0.8
+
+
+@pytest.fixture(scope="module")
+def prober():
+    return jitted(
+        PpoConfig(
+            hidden_sizes=(16, 16),
+            discount=DISCOUNT,
+            learning_rate=3e-3,
+            minibatch_size=64,
+            epochs=4,
+            log_std_init=0.0,
+            target_kl=0.2,  # seldom reached; the program that can stop must learn as well
+        )
+    )
+
+
+def climb(prober, probe, iterations):
+    state = prober.init(jax.random.key(0), 1, 1)
+    return probes.train_on(probe, prober, state, jax.random.key, iterations=iterations)
+
+
+def values(state, *obs):
+    return np.asarray(forward(state.params.critic, np.float32(obs)[:, None]))[:, 0]
+
+
+def test_probe_constant(prober):
+    assert values(climb(prober, probes.CONSTANT, 50), 0.0) == pytest.approx([1.0], abs=0.02)
+
+
+def test_probe_value_by_obs(prober):
+    assert values(climb(prober, probes.VALUE_BY_OBS, 50), -1.0, 1.0) == pytest.approx([-1.0, 1.0], abs=0.02)
+
+
+def test_probe_discount(prober):
+    assert values(climb(prober, probes.DISCOUNT, 100), 0.0, 1.0) == pytest.approx([DISCOUNT, 1.0], abs=0.02)
+
+
+def test_probe_action(prober):
+    actor = prober.actor(climb(prober, probes.ACTION, 150))
+    assert probes.act(actor, np.zeros(1)) == pytest.approx([0.5], abs=0.05)
+    assert actor.log_std[0] < -1.5  # noise costs reward
+
+
+def test_probe_action_by_obs(prober):
+    actor = prober.actor(climb(prober, probes.ACTION_BY_OBS, 150))
+    assert probes.act(actor, np.array([-1.0, 1.0])) == pytest.approx([-0.5, 0.5], abs=0.05)
+
+
+def test_probe_time_limit(prober):
+    assert values(climb(prober, probes.TIME_LIMIT, 150), 0.0) == pytest.approx(
+        [0.2 / (1 - DISCOUNT)], abs=0.05
+    )
+
+
+def test_probe_time_limit_catches_truncation_taken_for_an_end(prober):
+    mistaken = dataclasses.replace(probes.TIME_LIMIT, time_limit=False)
+    # 0.2, 0.36 and 0.488 to go, with one, two and three steps left, in equal numbers
+    assert values(climb(prober, mistaken, 150), 0.0) == pytest.approx([np.mean([0.2, 0.36, 0.488])], abs=0.05)
