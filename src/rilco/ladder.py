@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from rilco.config import RunConfig
 from rilco.errors import ConfigError, RunError
 from rilco.evaluation import task_of
 from rilco.files import write_atomically
@@ -213,29 +214,35 @@ def write_rung(policy: Policy, rung: Rung, out: Path) -> None:
 
 def _command(run: Run) -> str:
     """The commands that made the run; their folders' names are nobody's business."""
-    earlier = _earlier(run)
-    first = "" if earlier is None else f"{_command(earlier).replace('--out RUN', '--out FIRST')} && "
-    config, settings = run.config, run.config.policy_settings
+    chain = [run]
+    while (earlier := _earlier(chain[0])) is not None:
+        chain.insert(0, earlier)
+    names = [f"RUN{i}" for i in range(1, len(chain))] + ["RUN"]
+    starts = ["", *(f" --start-from {name}" for name in names)]
+    return " && ".join(
+        f"{_one_command(run.config)}{start} --out {name}"
+        for run, start, name in zip(chain, starts, names, strict=False)
+    )
+
+
+def _one_command(config: RunConfig) -> str:
+    """Without the folders."""
+    learner, settings = config.policy_learner, config.policy_settings
     words = [
-        "rilco experts train",
-        f"--task {config.task.name}",
-        f"--steps {config.steps}",
-        f"--seed {config.seed}",
+        f"rilco experts train --task {config.task.name} --steps {config.steps} --seed {config.seed}",
+        f"--snapshot-every {config.snapshot_every} --evaluate-every {config.evaluate_every}",
     ]
-    if config.method != "acktr":
-        words.append(f"--policy-learner {config.method}")
+    if learner != "acktr":
+        words.append(f"--policy-learner {learner}")
     if not settings.learning_rate_decay:
         words.append("--no-decay")
-    if config.start_from:
-        words.append("--start-from FIRST")
+    if config.start_from and config.hold_actor_for != RunConfig.hold_actor_for:
+        words.append(f"--set hold_actor_for={config.hold_actor_for}")
     for field in dataclasses.fields(settings):
         value = getattr(settings, field.name)
         if field.name not in ("learning_rate_decay", "total_updates") and value != field.default:
-            words.append(f"--set {config.method}.{field.name}={json.dumps(value)}")
-    words.append(
-        f"--snapshot-every {config.snapshot_every} --evaluate-every {config.evaluate_every} --out RUN"
-    )
-    return first + " ".join(words)
+            words.append(f"--set {learner}.{field.name}={json.dumps(value)}")
+    return " ".join(words)
 
 
 def _earlier(run: Run) -> Run | None:
