@@ -104,8 +104,9 @@ class BcLearner(NamedTuple):
     """The policy to act with, as NumPy arrays; its spread is that of the errors on the checked pairs."""
 
 
+@functools.cache
 def bc(config: BcConfig = BcConfig()) -> BcLearner:
-    """Build the learner for a setting."""
+    """Build the learner for a setting; the same one every time, so that many clonings compile once."""
     optimizer = (
         optax.adamw(config.learning_rate, weight_decay=config.weight_decay)
         if config.weight_decay

@@ -45,6 +45,7 @@ class Cloner:
         self.learner: BcLearner = bc(config.bc)
         self.key = jax.random.key(config.seed)
         self.state: BcState = self.learner.init(self.key, demos.obs_dim, demos.action_dim)
+        self.policy: Policy = self.learner.policy(self.state, self.data)
         self.iteration = 0
 
     def run(self, stop: StopSignal, events: EventWriter, checkpoint_every: int) -> None:
@@ -66,14 +67,11 @@ class Cloner:
         self.iteration = until
         if self.config.bc.patience and self.iteration % INTERVAL == 0:
             self.state = self.learner.judge(self.state, self.learner.loss(self.state, self.data))
+        self.policy = self.learner.policy(self.state, self.data)
 
     @property
     def finished(self) -> bool:
         return self.iteration >= self.config.iterations or self.learner.stopped(self.state)
-
-    @property
-    def policy(self) -> Policy:
-        return self.learner.policy(self.state, self.data)
 
     @property
     def transitions(self) -> int:
@@ -114,6 +112,7 @@ class Cloner:
         if checkpoint is None:
             return
         self.state = unflatten(self.state, checkpoint.arrays)
+        self.policy = self.learner.policy(self.state, self.data)
         self.iteration = checkpoint.iteration
         self.books.go_on_from(checkpoint)
         if self.learner.stopped(self.state):

@@ -8,15 +8,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from rilco.config import RunConfig
+from rich.console import Console
+
 from rilco.demonstrations import Demonstrations, load_demonstrations
+from rilco.errors import RunError
 from rilco.evaluation import evaluate, play
+from rilco.experiment.engine import Settings
+from rilco.experiment.grid import Job
+from rilco.experiment.launch import LOGS
+from rilco.experiment.local import LocalEngine, share_cores
+from rilco.experiment.standing import survey
+from rilco.experiment.status import Board, make_display
+from rilco.experiment.sweep import sweep
+from rilco.interrupt import StopSignal
 from rilco.ladder import shipped_rung
 from rilco.options import make_config
+from rilco.policy.saved import Policy
 from rilco.run import Run
 from rilco.standard import standard_files
 from rilco.tasks.table import Task
-from rilco.training import train_run
 
 TASK = Task(task="halfcheetah")
 NOISE_RATE = 0.4
@@ -35,30 +45,37 @@ def run_demo(out: Path, say: Callable[[str], None], *, steps: int = STEPS) -> No
         f"     {demos.noise_fraction:.0%} of the {len(demos):,} pairs are a worse policy's. No label says which."
     )
     say(f"2/3  Imitation from these demonstrations alone, {steps:,} transitions each.")
-    runs = {method: train_once(out / method, method, steps) for method in METHODS}
+    runs = train_side_by_side(out, steps)
     say(f"3/3  Returns of the deterministic policies over {EPISODES} episodes:")
     report(files, demos, runs, out, say)
 
 
-def train_once(folder: Path, method: str, steps: int) -> Run:
-    """Train, go on training, or do nothing, depending on what is there."""
-    options = {
-        "method": method,
-        "task": TASK.name,
-        "noise_rate": NOISE_RATE,
-        "steps": steps,
-        "evaluate_every": EVALUATE_EVERY,
-    }
-    started = (folder / "config.json").exists()
-    config = make_config(options, stored=RunConfig.load(folder) if started else None)
-    return train_run(config, folder, resume=started)
+def train_side_by_side(out: Path, steps: int) -> dict[str, Run]:
+    """Train both, go on training, or do nothing, depending on what is there; a live table shows them."""
+    options = {"task": TASK.name, "noise_rate": NOISE_RATE, "steps": steps, "evaluate_every": EVALUATE_EVERY}
+    jobs = [Job(method, make_config({"method": method, **options})) for method in METHODS]
+    standings = survey(jobs, out)
+    left = [job for job, there in zip(jobs, standings, strict=True) if there.state != "finished"]
+    at_once, workers = share_cores(max(1, len(left)), None, None)
+    board = Board.of(jobs, standings, out)
+    with (
+        StopSignal() as stop,
+        LocalEngine(Settings(out, workers), at_once) as engine,
+        make_display(board, Console(stderr=True)) as display,
+    ):
+        failures = sweep(left, engine, board, display, stop)
+        stop.raise_if_requested()
+    if failures:
+        logs = ", ".join(f"{failure.job.name}: {failure.reason}" for failure in failures)
+        raise RunError(f"{out}: training failed ({logs}). Its log is in {out / LOGS}.")
+    return {job.name: Run(out / job.name) for job in jobs}
 
 
 def report(
     files: tuple[str, ...], demos: Demonstrations, runs: dict[str, Run], out: Path, say: Callable[[str], None]
 ) -> None:
     expert, _ = shipped_rung(TASK.name, 1)
-    policies = {"the expert": expert}
+    policies: dict[str, Policy | Path] = {"the expert": expert}
     policies |= {method: run.path / "policy" / "last.safetensors" for method, run in runs.items()}
     returns = {name: evaluate(policy, episodes=EPISODES).returns for name, policy in policies.items()}
     for name, values in returns.items():

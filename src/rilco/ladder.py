@@ -36,7 +36,7 @@ PUBLISHED_RETURNS = {
 }
 """Returns of the six snapshots in the paper (Tangkaratt et al. 2021, Table 2), the expert first."""
 
-SCREENED = 25  # snapshots of a run that are looked at first; it may keep hundreds
+SCREENED = 40  # snapshots of a run that are looked at first; it may keep hundreds
 REFINEMENTS = 6  # times that a snapshot between two of these is looked at, for each quality that is missing
 CLOSE = 0.03  # a policy has a quality if it is within this fraction of the expert's return
 SCREENING_EPISODES = 4
@@ -78,10 +78,15 @@ def measure(
 
 
 def screen(snapshots: Sequence[T], count: int = SCREENED) -> list[T]:
-    """At most `count` snapshots, dense at the beginning of training, where quality changes fastest; the last one."""
+    """At most `count` snapshots, the first and the last among them: half of them at even distances, where experts
+    are found, and half ever denser towards the beginning, where quality changes fastest."""
     if len(snapshots) <= count:
         return list(snapshots)
-    places = np.unique(np.rint(np.geomspace(1, len(snapshots), count)).astype(int) - 1)
+    even, dense = (
+        np.linspace(1, len(snapshots), count // 2),
+        np.geomspace(1, len(snapshots), count - count // 2),
+    )
+    places = np.unique(np.rint(np.concatenate([even, dense])).astype(int) - 1)
     return [snapshots[i] for i in places]
 
 

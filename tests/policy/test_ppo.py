@@ -140,7 +140,7 @@ def test_full_batch_steps_follow_adam_on_the_clipped_objective():
         clip_range=0.1,
         gae_lambda=1.0,
         entropy_coef=0.1,
-        max_grad_norm=1.0,
+        max_grad_norm=2.0,
     )
     learner = jitted(config)
     state = started(learner)

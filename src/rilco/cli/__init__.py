@@ -17,6 +17,9 @@ COMMANDS = {
     "play": ("rilco.cli.play", "Write a video of a trained policy."),
     "experts": ("rilco.cli.experts", "Train experts on the true reward."),
     "demos": ("rilco.cli.demos", "Make, mix, look at and convert demonstrations."),
+    "sweep": ("rilco.cli.sweep", "Many runs: the paper's, or a grid of your own."),
+    "results": ("rilco.cli.results", "Read and thin folders of runs."),
+    "report": ("rilco.cli.report", "Figures and tables of runs beside the published results."),
     "bench": ("rilco.cli.bench", "Throughput against the bare simulator."),
     "demo": ("rilco.cli.demo", "A small example from start to end."),
 }

@@ -1,8 +1,11 @@
-"""VILD: an estimate of every demonstrator's action noise, and GAIL on the actions inferred from noisy ones."""
+"""VILD: a model of every demonstrator's action noise, and GAIL on the actions inferred from the noisy ones.
+
+After V. Tangkaratt, B. Han, M. E. Khan and M. Sugiyama, "Variational Imitation Learning with Diverse-quality
+Demonstrations" (ICML 2020). The only method here that looks at who made a pair.
+"""
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from typing import Any, NamedTuple
 
@@ -11,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from rilco.errors import ConfigError, DemonstrationError
+from rilco.errors import ConfigError
 from rilco.losses import get_loss
 from rilco.rewards.classifier import (
     ClassifierConfig,
@@ -25,15 +28,26 @@ from rilco.rewards.classifier import (
 from rilco.rewards.learner import DemoArrays, Info, Normalize, RewardLearner
 from rilco.rewards.ril import deal
 from rilco.rewards.vild_networks import (
-    Bound,
     DemonstratorModel,
+    VildConfig,
     choose_demonstrators,
+    draw,
     entropy,
     expected_log_likelihood,
     infer,
     init_model,
+    noise_std,
     sampling_probabilities,
     within_range,
+)
+from rilco.rewards.vild_sampling import (
+    Pool,
+    Roster,
+    draw_pool,
+    draw_rows,
+    in_turn,
+    make_roster,
+    remember_last,
 )
 
 LOGGED_DEMONSTRATORS = 20
@@ -42,57 +56,27 @@ LOGGED_DEMONSTRATORS = 20
 _logistic = get_loss("logistic").fn
 
 
-@dataclasses.dataclass(frozen=True)
-class VildConfig:
-    """Hyper-parameters of the noise model and the inference net; the classifier has its own."""
-
-    learning_rate: float = 3e-4
-    """Adam's step size for noise and inference."""
-    cloning_steps: int = 1000
-    """Steps of behaviour cloning that the inference net starts with."""
-    hidden: tuple[int, ...] = (100, 100)
-    """Widths of the inference net's tanh layers."""
-    log_variance: float = -1.0
-    """Where the log-variance of every demonstrator's noise starts."""
-    log_std: float = -1.0
-    """Where the log standard deviation of inferred actions starts."""
-    temperature: float = 1.0
-    """The expert is taken to act with density exp(reward / temperature)."""
-
-    def __post_init__(self) -> None:
-        _require("learning_rate", self.learning_rate, "positive", self.learning_rate > 0)
-        _require("cloning_steps", self.cloning_steps, "0 or more", self.cloning_steps >= 0)
-        widths = len(self.hidden) > 0 and all(width >= 1 for width in self.hidden)
-        _require("hidden", self.hidden, "at least one layer, of positive widths", widths)
-        _require("temperature", self.temperature, "positive", self.temperature > 0)
-
-
-def _require(field: str, value: object, expected: str, holds: bool) -> None:
-    if not holds:
-        raise ConfigError(f"VildConfig.{field}: expected {expected}; got {value!r}. Change it.")
-
-
 class VildState(NamedTuple):
-    """Classifier, model of the demonstrators, and Adam's moments of both."""
+    """The classifier and the model of the demonstrators, each with Adam's moments."""
 
     params: Params
     opt_state: Any
     model: DemonstratorModel
     model_opt_state: Any
-    action_scale: jax.Array  # [A] the range of the inferred actions' means
+    scale: jax.Array  # [A] the range of the means of inferred actions: 1 until `prepare` has seen the data
 
 
-class Pool(NamedTuple):
-    """Demonstration pairs of one iteration: P of each of K demonstrators, for the update to choose among."""
+class MiniBatch(NamedTuple):
+    """What one mini-batch needs besides the pool; pairs are normalised and joined."""
 
-    obs: np.ndarray  # [K, P, D]
-    action: np.ndarray  # [K, P, A]
-    share: np.ndarray  # [K] of all pairs, each demonstrator's
-    turn: np.ndarray  # [M, n] whose pairs the inference step takes: each demonstrator's in turn
+    index: jax.Array  # [] which of the M this is
+    policy: jax.Array  # [m, D + A]
+    mixing: jax.Array  # [n, 1]
+    key: jax.Array
 
 
-class Learning(NamedTuple):
-    """What the functions below share."""
+class Setting(NamedTuple):
+    """What stays the same throughout a run."""
 
     config: ClassifierConfig
     vild: VildConfig
@@ -106,24 +90,22 @@ def vild(
     *,
     num_demonstrators: int,
 ) -> RewardLearner:
-    """VILD for demonstrators 0 ... num_demonstrators - 1; of the config, loss and pseudo-labels have no effect."""
-    learning = Learning(
-        config, vild_config, optax.adam(config.learning_rate), optax.adam(vild_config.learning_rate)
-    )
+    """VILD for demonstrators 0 ... num_demonstrators - 1. The config's loss and pseudo-labels have no part in it."""
+    if num_demonstrators < 1:
+        raise ConfigError(f"vild: expected at least one demonstrator; got {num_demonstrators}.")
+    optimizers = optax.adam(config.learning_rate), optax.adam(vild_config.learning_rate)
+    setting = Setting(config, vild_config, *optimizers)
+    roster_of = remember_last(functools.partial(make_roster, num_demonstrators))
 
     def init(key: jax.Array, obs_dim: int, action_dim: int) -> VildState:
-        classifier_key, model_key = jax.random.split(key)
-        params = init_classifier(classifier_key, obs_dim, action_dim, config.hidden)
-        start = vild_config.log_std, vild_config.log_variance
-        model = init_model(model_key, obs_dim, action_dim, num_demonstrators, vild_config.hidden, *start)
-        scale = jnp.ones(action_dim, jnp.float32)
-        opt_states = learning.optimizer.init(params), learning.model_optimizer.init(model)
-        return VildState(params, opt_states[0], model, opt_states[1], scale)
-
-    groups = _Groups(num_demonstrators)
+        key, model_key = jax.random.split(key)
+        params = init_classifier(key, obs_dim, action_dim, config.hidden)
+        model = init_model(model_key, obs_dim, action_dim, num_demonstrators, vild_config)
+        opt_states = setting.optimizer.init(params), setting.model_optimizer.init(model)
+        return VildState(params, opt_states[0], model, opt_states[1], jnp.ones(action_dim, jnp.float32))
 
     def sample(demos: DemoArrays, rng: np.random.Generator) -> Pool:
-        return _sample(config, groups.of(demos), demos, rng)
+        return draw_pool(config, roster_of(demos.demonstrator), demos, rng)
 
     def update(
         state: VildState,
@@ -134,13 +116,16 @@ def vild(
         key: jax.Array,
     ) -> tuple[VildState, Info]:
         deal_key, mixing_key, step_key = jax.random.split(key, 3)
-        pool = batches._replace(obs=normalize(jnp.asarray(batches.obs)))
+        pool = Pool(*map(jnp.asarray, batches))
+        pool = pool._replace(obs=normalize(pool.obs))
         policy = join(normalize(policy_obs), policy_action)  # [N, D + A]
-        policy = policy[deal(deal_key, len(policy), config.minibatches)]  # [M, m, D + A]
-        mixing = jax.random.uniform(mixing_key, (config.minibatches, config.batch, 1))
-        keys = jax.random.split(step_key, config.minibatches)
-        step = functools.partial(_minibatch_step, learning, pool)
-        state, infos = jax.lax.scan(step, state, (jnp.arange(config.minibatches), policy, mixing, keys))
+        minibatches = MiniBatch(
+            index=jnp.arange(config.minibatches),
+            policy=policy[deal(deal_key, len(policy), config.minibatches)],  # [M, m, D + A]
+            mixing=jax.random.uniform(mixing_key, (config.minibatches, config.batch, 1)),
+            key=jax.random.split(step_key, config.minibatches),
+        )
+        state, infos = jax.lax.scan(functools.partial(minibatch_step, setting, pool), state, minibatches)
         info = {name: jnp.mean(values) for name, values in infos.items()}
         return state, info | _noise_info(state.model.log_variance)
 
@@ -148,46 +133,51 @@ def vild(
         return _logistic(-score_joined(state.params, join(obs, action)))  # softplus(g)
 
     def prepare(state: VildState, demos: DemoArrays, normalize: Normalize, key: jax.Array) -> VildState:
-        return _clone(learning, groups.of(demos), state, demos, normalize, key)
+        rng = np.random.default_rng(np.asarray(jax.random.key_data(key)).tolist())
+        return _start_by_cloning(setting, roster_of(demos.demonstrator), state, demos, normalize, rng)
 
     return RewardLearner(init, sample, update, reward, prepare)
 
 
-def _minibatch_step(
-    learning: Learning, pool: Pool, state: VildState, batch: tuple[jax.Array, ...]
+# --- learning
+
+
+def minibatch_step(
+    setting: Setting, pool: Pool, state: VildState, minibatch: MiniBatch
 ) -> tuple[VildState, Info]:
-    """One mini-batch: a step for the classifier on inferred actions, then one for the demonstrators' model."""
-    minibatch, policy, mixing, key = batch
-    choice_key, action_key, bound_key = jax.random.split(key, 3)
-    count = learning.config.batch
-    slot = (minibatch * count + jnp.arange(count)) % pool.obs.shape[1]
+    """One Adam step for the classifier, on inferred actions, and then one for the model of the demonstrators."""
+    choice_key, action_key, bound_key = jax.random.split(minibatch.key, 3)
+    count = setting.config.batch
+    # Row i of mini-batch m reads the same place of the pool whoever's pair it takes, and, unless there are very
+    # many demonstrators, no other row of the iteration does.
+    place = (minibatch.index * count + jnp.arange(count)) % pool.obs.shape[1]
 
     probability = sampling_probabilities(state.model.log_variance, pool.share)
     who = choose_demonstrators(choice_key, probability, count)
     weight = jnp.minimum(pool.share[who] / probability[who], 1.0)
-    obs, action = pool.obs[who, slot], pool.action[who, slot]
-    inferred = infer(state.model, state.action_scale, obs, action, who)
-    noise = jax.random.normal(action_key, action.shape)
-    demo = join(obs, inferred.mean + jnp.exp(inferred.log_std) * noise)
-    gradient_fn = jax.grad(_classifier_loss, argnums=1, has_aux=True)
-    gradients, info = gradient_fn(learning.config, state.params, demo, weight, policy, mixing)
-    updates, opt_state = learning.optimizer.update(gradients, state.opt_state)
+    obs, action = pool.obs[who, place], pool.action[who, place]
+    inferred = infer(state.model, state.scale, obs, action, who)
+    demo = join(obs, draw(inferred, jax.random.normal(action_key, action.shape)))
+    loss_fn = functools.partial(classifier_loss, setting.config)
+    gradients, info = jax.grad(loss_fn, has_aux=True)(
+        state.params, demo, weight, minibatch.policy, minibatch.mixing
+    )
+    updates, opt_state = setting.optimizer.update(gradients, state.opt_state)
     params = optax.apply_updates(state.params, updates)
 
-    who = pool.turn[minibatch]
-    obs, action = pool.obs[who, slot], pool.action[who, slot]
+    who = pool.turn[minibatch.index]
+    obs, action = pool.obs[who, place], pool.action[who, place]
     noise = jax.random.normal(bound_key, action.shape)
-    bound_fn = jax.grad(_negative_bound, argnums=1, has_aux=True)
-    gradients, bound_info = bound_fn(
-        learning.vild, state.model, state.action_scale, params, obs, action, who, noise
+    bound_fn = functools.partial(negative_bound, setting.vild)
+    gradients, bound_info = jax.grad(bound_fn, has_aux=True)(
+        state.model, params, state.scale, obs, action, who, noise
     )
-    updates, model_opt_state = learning.model_optimizer.update(gradients, state.model_opt_state)
+    updates, model_opt_state = setting.model_optimizer.update(gradients, state.model_opt_state)
     model = within_range(optax.apply_updates(state.model, updates))
-    info = info | bound_info | {"vild_weight": jnp.mean(weight)}
-    return VildState(params, opt_state, model, model_opt_state, state.action_scale), info
+    return VildState(params, opt_state, model, model_opt_state, state.scale), info | bound_info
 
 
-def _classifier_loss(
+def classifier_loss(
     config: ClassifierConfig,
     params: Params,
     demo: jax.Array,
@@ -195,6 +185,7 @@ def _classifier_loss(
     policy: jax.Array,
     mixing: jax.Array,
 ) -> tuple[jax.Array, Info]:
+    """What the classifier descends: GAIL's logistic risk, demonstrations weighted [n], plus the penalty."""
     demo_score, policy_score = score_joined(params, demo), score_joined(params, policy)
     demo_risk = jnp.mean(weight * _logistic(demo_score))
     policy_risk = jnp.mean(_logistic(-policy_score))
@@ -206,100 +197,81 @@ def _classifier_loss(
         "gradient_penalty": penalty,
         "demo_score": jnp.mean(demo_score),
         "policy_score": jnp.mean(policy_score),
+        "vild_weight": jnp.mean(weight),
     }
     return demo_risk + policy_risk + config.gradient_penalty * penalty, info
 
 
-def _negative_bound(
+def negative_bound(
     config: VildConfig,
     model: DemonstratorModel,
-    scale: jax.Array,
     params: Params,
+    scale: jax.Array,
     obs: jax.Array,
     action: jax.Array,
     who: jax.Array,
     noise: jax.Array,
 ) -> tuple[jax.Array, Info]:
+    """What the model descends: -E_q[log sigmoid(g(s, a)) / temperature + log N(u; a, C_k)] - entropy of q."""
     inferred = infer(model, scale, obs, action, who)
-    guess = inferred.mean + jnp.exp(inferred.log_std) * noise
-    reward = -_logistic(score_joined(params, join(obs, guess)))
-    terms = Bound(
-        jnp.mean(reward) / config.temperature,
-        jnp.mean(expected_log_likelihood(inferred, action, model.log_variance[who])),
-        jnp.mean(entropy(inferred)),
-    )
-    info = {f"vild_{name}": value for name, value in terms._asdict().items()}
-    info["vild_shift"] = jnp.sqrt(jnp.mean((action - inferred.mean) ** 2))
-    return -sum(terms), info
+    score = score_joined(params, join(obs, draw(inferred, noise)))
+    reward = -jnp.mean(_logistic(score)) / config.temperature
+    log_likelihood = jnp.mean(expected_log_likelihood(inferred, action, model.log_variance[who]))
+    spread = jnp.mean(entropy(inferred))
+    info = {
+        "vild_reward": reward,
+        "vild_log_likelihood": log_likelihood,
+        "vild_entropy": spread,
+        "vild_shift": jnp.sqrt(jnp.mean((action - inferred.mean) ** 2)),
+    }
+    return -(reward + log_likelihood + spread), info
 
 
 def _noise_info(log_variance: jax.Array) -> Info:
-    std = jnp.sqrt(jnp.mean(jnp.exp(log_variance), axis=-1))
+    std = noise_std(log_variance)
     if len(std) > LOGGED_DEMONSTRATORS:
         return {"noise_std_min": jnp.min(std), "noise_std_max": jnp.max(std)}
-    return {f"noise_std_{k}": value for k, value in enumerate(std)}
+    return {f"noise_std_{k}": std[k] for k in range(len(std))}
 
 
-class _Groups:
-    def __init__(self, num: int) -> None:
-        self.num = num
-        self.key: Any = None
-
-    def of(self, demos: DemoArrays):
-        if demos.demonstrator is None:
-            raise DemonstrationError("--episodes-as-demonstrators")
-        if self.key is not demos.demonstrator:
-            ids = np.asarray(demos.demonstrator)
-            order = np.argsort(ids, kind="stable")
-            self.groups = np.split(order, np.searchsorted(ids[order], np.arange(1, self.num)))
-            self.key = demos.demonstrator
-        return self.groups
+# --- the start of the inference net
 
 
-def _draw_each(groups, size, rng):
-    index = np.zeros((len(groups), size), np.int64)
-    for row, group in zip(index, groups):
-        if len(group):
-            row[:] = rng.choice(group, size, replace=len(group) < size)
-    return index
-
-
-def _turns(groups, shape, rng):
-    present = np.flatnonzero([len(g) for g in groups])
-    return present[(rng.integers(len(present)) + np.arange(np.prod(shape))) % len(present)].reshape(shape).astype(np.int32)
-
-
-def _sample(config, groups, demos, rng):
-    size = config.minibatches * config.batch
-    index = _draw_each(groups, size, rng)
-    share = np.array([len(g) for g in groups], np.float32)
-    return Pool(np.asarray(demos.obs).take(index, 0), np.asarray(demos.action).take(index, 0), share / share.sum(),
-        _turns(groups, (config.minibatches, config.batch), rng))
-
-
-def _clone(learning, groups, state, demos, normalize, key):
-    rng = np.random.default_rng(np.asarray(jax.random.key_data(key)).tolist())
-    steps, n = learning.vild.cloning_steps, learning.config.batch
-    who = _turns(groups, (steps, n), rng)
-    index = np.empty((steps, n), np.int64)
-    for k, g in enumerate(groups):
-        mask = who == k
-        if len(g):
-            index[mask] = rng.choice(g, mask.sum())
-    obs = normalize(np.asarray(demos.obs)[index]); action = np.asarray(demos.action)[index]
-    scale = jnp.asarray(np.maximum(1.0, np.maximum(demos.action.max(0), -demos.action.min(0))))
-    model = _clone_scan(learning, state.model, scale, obs, action, who)
-    return state._replace(model=model, model_opt_state=learning.model_optimizer.init(model), action_scale=scale)
+def _start_by_cloning(
+    setting: Setting,
+    roster: Roster,
+    state: VildState,
+    demos: DemoArrays,
+    normalize: Normalize,
+    rng: np.random.Generator,
+) -> VildState:
+    """Make q's mean the action that was seen, within the range of the data, and forget Adam's moments."""
+    who = in_turn(roster, (setting.vild.cloning_steps, setting.config.batch), rng)
+    index = draw_rows(roster, who, rng)
+    obs = normalize(jnp.asarray(np.asarray(demos.obs)[index]))
+    action = np.asarray(demos.action)[index]
+    largest = np.maximum(np.max(demos.action, axis=0), -np.min(demos.action, axis=0))
+    scale = jnp.asarray(np.maximum(largest, 1.0), jnp.float32)
+    model = _clone(setting, state.model, scale, obs, jnp.asarray(action), jnp.asarray(who))
+    return state._replace(model=model, model_opt_state=setting.model_optimizer.init(model), scale=scale)
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _clone_scan(learning, model, scale, obs, action, who):
-    opt = learning.model_optimizer
-    def loss(model, obs, action, who):
-        return jnp.mean((infer(model, scale, obs, action, who).mean - action) ** 2)
-    def step(carry, b):
-        model, o = carry
-        g = jax.grad(loss)(model, *b)
-        u, o = opt.update(g, o)
-        return (optax.apply_updates(model, u), o), None
-    return jax.lax.scan(step, (model, opt.init(model)), (obs, action, who))[0][0]
+def _clone(
+    setting: Setting,
+    model: DemonstratorModel,
+    scale: jax.Array,
+    obs: jax.Array,  # [steps, n, D]
+    action: jax.Array,  # [steps, n, A]
+    who: jax.Array,  # [steps, n]
+) -> DemonstratorModel:
+    def loss_fn(model: DemonstratorModel, *batch: jax.Array) -> jax.Array:
+        return jnp.mean((infer(model, scale, *batch).mean - batch[1]) ** 2)
+
+    def step(carried: tuple[DemonstratorModel, Any], batch: tuple[jax.Array, ...]) -> tuple[Any, None]:
+        model, opt_state = carried
+        updates, opt_state = setting.model_optimizer.update(jax.grad(loss_fn)(model, *batch), opt_state)
+        return (optax.apply_updates(model, updates), opt_state), None
+
+    (model, _), _ = jax.lax.scan(step, (model, setting.model_optimizer.init(model)), (obs, action, who))
+    return model

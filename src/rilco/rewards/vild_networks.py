@@ -1,4 +1,4 @@
-"""VILD's model of demonstrators: how noisy each one is, and what it meant to do.
+"""VILD's model of demonstrators: how noisy each one is, and what an expert would have done in its place.
 
 Symbols as in the paper: u is the action that demonstrator k was seen to take in state s, a the one an expert
 would have taken. The noise model is p(u | a, k) = N(u; a, C_k), and q(a | s, u, k) infers a.
@@ -6,22 +6,57 @@ would have taken. The noise model is p(u | a, k) = N(u; a, C_k), and q(a | s, u,
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from rilco.errors import ConfigError
 from rilco.networks import Layer, apply_mlp, init_mlp_uniform
 from rilco.rewards.classifier import join
 
 LOG_VARIANCE_RANGE = (-10.0, 10.0)
 LOG_STD_RANGE = (-5.0, 2.0)
-"""Where the two stay. Nothing else keeps 1/C finite when a demonstrator's noise is estimated to be none."""
+"""Where the two spreads stay: nothing else keeps 1/C finite where the data show no noise at all."""
+
+
+@dataclasses.dataclass(frozen=True)
+class VildConfig:
+    """Hyper-parameters of the model of demonstrators; the classifier has its own."""
+
+    learning_rate: float = 3e-4
+    """Adam's step size for noise and inference."""
+    cloning_steps: int = 1000
+    """Steps of behaviour cloning that the inference net starts with."""
+    hidden: tuple[int, ...] = (100, 100)
+    """Widths of the inference net's tanh layers."""
+    log_variance: float = -1.0
+    """Where the log-variance of every demonstrator's noise starts."""
+    log_std: float = -1.0
+    """Where the log standard deviation of inferred actions starts."""
+    temperature: float = 1.0
+    """What the reward is divided by in the bound: the lower, the more inference trusts the classifier."""
+
+    def __post_init__(self) -> None:
+        _require("learning_rate", self.learning_rate, "positive", self.learning_rate > 0)
+        _require("cloning_steps", self.cloning_steps, "0 or more", self.cloning_steps >= 0)
+        widths = len(self.hidden) > 0 and all(width >= 1 for width in self.hidden)
+        _require("hidden", self.hidden, "at least one layer, of positive widths", widths)
+        for name, (low, high) in (("log_variance", LOG_VARIANCE_RANGE), ("log_std", LOG_STD_RANGE)):
+            value = getattr(self, name)
+            _require(name, value, f"between {low:g} and {high:g}", low <= value <= high)
+        _require("temperature", self.temperature, "positive", self.temperature > 0)
+
+
+def _require(field: str, value: object, expected: str, holds: bool) -> None:
+    if not holds:
+        raise ConfigError(f"VildConfig.{field}: expected {expected}; got {value!r}. Change it.")
 
 
 class DemonstratorModel(NamedTuple):
-    """Parameters of q and of C for K demonstrators."""
+    """Parameters of q and C for K demonstrators."""
 
     trunk: tuple[Layer, ...]  # (s, u) -> the last tanh layer, of width H
     head_w: jax.Array  # [K, H, A]
@@ -37,52 +72,42 @@ class Inferred(NamedTuple):
     log_std: jax.Array  # [n, A]
 
 
-class Bound(NamedTuple):
-    """The three terms of the variational bound, each a mean over pairs."""
-
-    reward: jax.Array
-    log_likelihood: jax.Array
-    entropy: jax.Array
-
-
 def init_model(
-    key: jax.Array,
-    obs_dim: int,
-    action_dim: int,
-    num_demonstrators: int,
-    hidden: tuple[int, ...],
-    log_std: float,
-    log_variance: float,
+    key: jax.Array, obs_dim: int, action_dim: int, num_demonstrators: int, config: VildConfig
 ) -> DemonstratorModel:
     """Random weights, drawn as those of the classifiers are; every demonstrator equally noisy."""
     trunk_key, head_key = jax.random.split(key)
-    trunk = init_mlp_uniform(trunk_key, (obs_dim + action_dim, *hidden))
-    width, bound = hidden[-1], 1.0 / math.sqrt(hidden[-1])
-    head_w = jax.random.uniform(
-        head_key, (num_demonstrators, width, action_dim), jnp.float32, -bound, bound
-    )
-    each = (num_demonstrators, action_dim)
+    width = config.hidden[-1]
+    bound = 1.0 / math.sqrt(width)
+    per_demonstrator = (num_demonstrators, action_dim)
     return DemonstratorModel(
-        trunk,
-        head_w,
-        jnp.zeros(each, jnp.float32),
-        jnp.full(each, log_std, jnp.float32),
-        jnp.full(each, log_variance, jnp.float32),
+        trunk=init_mlp_uniform(trunk_key, (obs_dim + action_dim, *config.hidden)),
+        head_w=jax.random.uniform(
+            head_key, (num_demonstrators, width, action_dim), jnp.float32, -bound, bound
+        ),
+        head_b=jnp.zeros(per_demonstrator, jnp.float32),
+        log_std=jnp.full(per_demonstrator, config.log_std, jnp.float32),
+        log_variance=jnp.full(per_demonstrator, config.log_variance, jnp.float32),
     )
 
 
 def infer(
     model: DemonstratorModel, scale: jax.Array, obs: jax.Array, action: jax.Array, who: jax.Array
 ) -> Inferred:
-    """q for normalised obs [n, D], noisy action [n, A] and demonstrator who [n]; its mean is within +-scale [A]."""
+    """q for normalised obs [n, D], seen action [n, A] and demonstrator who [n]; means are within +-scale [A]."""
     scale = jnp.broadcast_to(scale, action.shape)
     features = jnp.tanh(apply_mlp(model.trunk, join(obs, action / scale)))  # [n, H]
     head = jnp.einsum("nh,nha->na", features, model.head_w[who]) + model.head_b[who]
     return Inferred(scale * jnp.tanh(head), model.log_std[who])
 
 
+def draw(inferred: Inferred, noise: jax.Array) -> jax.Array:
+    """An action a ~ q for each pair [n, A], out of standard normal noise."""
+    return inferred.mean + jnp.exp(inferred.log_std) * noise
+
+
 def expected_log_likelihood(inferred: Inferred, action: jax.Array, log_variance: jax.Array) -> jax.Array:
-    """E_q log N(u; a, C) in closed form, [n], for the noisy action u [n, A] and log C [n, A]."""
+    """E_q log N(u; a, C) in closed form, [n], for the seen action u [n, A] and log C [n, A]."""
     error = (action - inferred.mean) ** 2 + jnp.exp(2.0 * inferred.log_std)  # E_q (u - a)^2
     return -0.5 * jnp.sum(error * jnp.exp(-log_variance) + log_variance + math.log(2.0 * math.pi), axis=-1)
 
@@ -100,15 +125,19 @@ def within_range(model: DemonstratorModel) -> DemonstratorModel:
     )
 
 
+def noise_std(log_variance: jax.Array) -> jax.Array:
+    """One number for each demonstrator's noise, [K]: the root of mean(C_k)."""
+    return jnp.sqrt(jnp.mean(jnp.exp(log_variance), axis=-1))
+
+
 def sampling_probabilities(log_variance: jax.Array, share: jax.Array) -> jax.Array:
-    """How often each demonstrator is to be drawn, [K]: in proportion to 1 / mean(C_k), if it has pairs at all."""
-    precision = 1.0 / jnp.mean(jnp.exp(log_variance), axis=-1)
-    precision = jnp.where(share > 0, precision, 0.0)
+    """How often to draw each demonstrator, [K]: in proportion to 1 / mean(C_k), where it has pairs at all."""
+    precision = jnp.where(share > 0, noise_std(log_variance) ** -2, 0.0)
     return precision / jnp.sum(precision)
 
 
 def choose_demonstrators(key: jax.Array, probability: jax.Array, count: int) -> jax.Array:
-    """`count` demonstrators [n], each as often as its probability [K] says, to within one (systematic sampling)."""
+    """`count` demonstrators [n]: each as often as its probability [K] says, to within one (systematic sampling)."""
     total = jnp.cumsum(probability)
     # In (0, 1], so that a demonstrator of probability 0 is never found, wherever it stands.
     position = (jnp.arange(count) + 1.0 - jax.random.uniform(key)) / count

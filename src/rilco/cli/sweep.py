@@ -1,0 +1,210 @@
+"""`rilco sweep`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rilco.cli.parsing import COUNT
+
+if TYPE_CHECKING:
+    from rilco.experiment.engine import Engine, Settings
+    from rilco.experiment.grid import Job
+    from rilco.experiment.standing import Standing
+    from rilco.experiment.sweep import Failure
+    from rilco.interrupt import StopSignal
+
+ELSEWHERE = (64, 1000)  # cores, for the estimate
+
+
+@click.command(short_help="Many runs: the paper's, or a grid of your own.")
+@click.argument("grid")
+@click.argument("more_only", nargs=-1, metavar="[NAME=VALUE]...")
+@click.option(
+    "--part", "parts", multiple=True, help="Of the paper: main, ablation, gaussian, headline.  [default: all]"
+)
+@click.option(
+    "--only", multiple=True, metavar="NAME=VALUE[,VALUE]...", help="Leave out the runs that do not fit."
+)
+@click.option("--seeds", help="Instead of the grid's own, for example 1-3 or 1,2,7.")
+@click.option(
+    "--steps", type=COUNT, help="Transitions of each run, instead of the grid's own, for example 5e6."
+)
+@click.option(
+    "--demos-root", help="A folder with a folder of files for every task, instead of the standard datasets."
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder of all runs.")
+@click.option("--engine", default="local", show_default=True, type=click.Choice(["local", "ray"]))
+@click.option("--address", help="Of a Ray cluster, or `auto`.  [default: start one on this machine]")
+@click.option(
+    "--jobs", type=click.IntRange(1), help="Runs side by side.  [default: as many as there are cores]"
+)
+@click.option(
+    "--workers", type=click.IntRange(1), help="Rollout processes of each run.  [default: cores / jobs]"
+)
+@click.option(
+    "--checkpoint-every", default=100, show_default=True, type=click.IntRange(1), help="In iterations."
+)
+@click.option("--dry-run", is_flag=True, help="List the runs and estimate the time, and train nothing.")
+@click.option("--quiet", is_flag=True, help="Plain lines instead of a live table.")
+def command(**options: Any) -> None:
+    """Train every run of GRID, as many at a time as there is room for.
+
+    GRID is `paper`, or FILE.py:NAME with a function that yields runs. Each run is a folder below --out. Finished
+    runs are skipped, interrupted ones go on exactly where they were, and a failed one does not stop the others.
+
+    \b
+    rilco sweep paper --dry-run --out results/
+    rilco sweep paper --only task=ant noise_rate=0.4 method=ril-co,gail-logistic --seeds 1-3 --steps 5e6 --out results/
+    rilco sweep mygrid.py:grid --engine ray --address auto --out /shared/results
+    """
+    from rilco.interrupt import StopSignal, exit_code
+
+    try:
+        with StopSignal() as stop:  # before the heavy imports, which do not take an interrupt well
+            failures = _sweep(stop, **options)
+            stop.raise_if_requested()
+    except KeyboardInterrupt as interrupt:
+        click.echo(
+            f"\nStopped; everything so far is in {options['out']}. The same command goes on.", err=True
+        )
+        sys.exit(exit_code(interrupt))
+    sys.exit(1 if failures else 0)
+
+
+def _sweep(stop: StopSignal, **options: Any) -> list[Failure]:
+    """Choose the runs and work through them; returns those that failed."""
+    from rilco.experiment.standing import survey
+
+    jobs = choose(options)
+    out: Path = options["out"]
+    standings = survey(jobs, out)
+    if options["dry_run"]:
+        dry_run(jobs, standings, options, stop)
+        return []
+    left = [job for job, there in zip(jobs, standings, strict=True) if there.state != "finished"]
+    click.echo(f"{len(jobs):,} runs, {len(jobs) - len(left):,} of them finished already -> {out}")
+    if not left:
+        return []
+    return _work(jobs, standings, left, options, stop)
+
+
+def choose(options: dict[str, Any]) -> list[Job]:
+    """The runs that the command line means."""
+    from rilco.errors import ConfigError
+    from rilco.experiment.grid import make_jobs
+    from rilco.experiment.paper_grid import paper
+    from rilco.experiment.selection import load_grid, parse_seeds, select, with_seeds, with_steps
+
+    grid, parts, root = options["grid"], options["parts"], options["demos_root"]
+    if "=" in grid:
+        raise ConfigError(
+            f"{grid}: the grid comes first, then what to choose: rilco sweep paper --only {grid}"
+        )
+    if grid == "paper":
+        jobs = make_jobs(paper(parts or ("main", "ablation", "gaussian"), demos_root=root))
+    elif parts or root:
+        option = "--part" if parts else "--demos-root"
+        raise ConfigError(f"{option} is about the paper's grid; {grid} says itself what its runs are.")
+    else:
+        jobs = load_grid(grid)
+    if options["seeds"] is not None:
+        jobs = with_seeds(jobs, parse_seeds(options["seeds"]))
+    if options["steps"] is not None:
+        jobs = with_steps(jobs, options["steps"])
+    return select(jobs, (*options["only"], *options["more_only"]))
+
+
+def _work(
+    jobs: Sequence[Job],
+    standings: Sequence[Standing],
+    left: Sequence[Job],
+    options: dict[str, Any],
+    stop: StopSignal,
+) -> list[Failure]:
+    from rich.console import Console
+
+    from rilco.experiment.datasets import make_datasets
+    from rilco.experiment.engine import Settings
+    from rilco.experiment.local import share_cores
+    from rilco.experiment.status import Board, make_display
+    from rilco.experiment.sweep import sweep
+
+    side_by_side, workers = share_cores(len(left), options["jobs"], options["workers"])
+    if options["engine"] == "ray":
+        workers = options["workers"] or 1
+    settings = Settings(options["out"], workers, options["checkpoint_every"])
+    board = Board.of(jobs, standings, options["out"])
+    with (
+        _engine(settings, side_by_side, options) as engine,
+        make_display(board, Console(stderr=True), quiet=options["quiet"]) as display,
+    ):
+        make_datasets(left, display.note)
+        failures = sweep(left, engine, board, display, stop)
+    report(failures, settings, board.summary())
+    return failures
+
+
+def _engine(settings: Settings, side_by_side: int, options: dict[str, Any]) -> Engine:
+    from rilco.errors import ConfigError
+
+    if options["engine"] == "ray":
+        from rilco.experiment.cluster import ClusterEngine
+        from rilco.experiment.datasets import shared_cache
+
+        os.environ.update(shared_cache(settings.out))  # for the datasets that are made here
+        return ClusterEngine(settings, options["address"], options["jobs"], shared_cache(settings.out))
+    if options["address"] is not None:
+        raise ConfigError("--address is for --engine ray; the local engine uses this machine alone.")
+    from rilco.experiment.local import LocalEngine
+
+    return LocalEngine(settings, side_by_side)
+
+
+def report(failures: Sequence[Failure], settings: Settings, summary: str) -> None:
+    """What happened, the failed runs with the ends of their logs."""
+    from rilco.experiment.launch import last_lines
+
+    for job, reason in failures:
+        log = settings.log(job)
+        click.echo(f"\n{job.name} failed: {reason}\nThe end of {log}:", err=True)
+        click.echo("\n".join(f"    {line}" for line in last_lines(log).splitlines()), err=True)
+    click.echo(f"{summary} -> {settings.out}")
+
+
+def dry_run(
+    jobs: Sequence[Job], standings: Sequence[Standing], options: dict[str, Any], stop: StopSignal
+) -> None:
+    """List the runs with what each will take, and the sum of it."""
+    from rilco.experiment.cost import estimate, makespan
+    from rilco.experiment.datasets import make_datasets
+    from rilco.experiment.local import share_cores
+    from rilco.experiment.status import duration
+
+    left = [job for job, there in zip(jobs, standings, strict=True) if there.state != "finished"]
+    side_by_side, workers = share_cores(max(1, len(left)), options["jobs"], options["workers"])
+    say = lambda text: click.echo(text, err=True)  # noqa: E731 (one line, used twice)
+    make_datasets(left, say)
+    say("Measuring a few iterations of each kind of run ...")
+    costs = estimate(jobs, standings, options["out"], side_by_side=side_by_side, workers=workers, stop=stop)
+    for job, there in zip(jobs, standings, strict=True):
+        seconds = costs.seconds.get(job.name)
+        cost = "" if there.state == "finished" else "?" if seconds is None else duration(seconds)
+        state = there.state if there.state != "interrupted" else f"at {there.progress.done:,}"
+        click.echo(f"{job.name:<60} {job.config.steps:>12,}  {state:<14} {cost:>12}")
+    for name, reason in costs.failures.items():
+        say(f"\n{name} could not be measured: {reason}")
+    known = list(costs.seconds.values())
+    cores = side_by_side * workers
+    here = makespan(known, side_by_side)
+    click.echo(
+        f"\n{len(jobs):,} runs, {len(jobs) - len(left):,} of them finished. The rest takes about {sum(known) * workers / 3600:,.1f} "
+        f"core hours: {duration(here)} here ({side_by_side} side by side on {cores} cores)"
+        + "".join(f", {duration(makespan(known, n // workers))} on {n:,} such cores" for n in ELSEWHERE)
+        + "."
+    )

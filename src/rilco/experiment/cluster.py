@@ -1,0 +1,152 @@
+"""The same runs as Ray tasks. Their folders are on a file system that all nodes share.
+
+A task starts the very process that the local engine would, and waits for it. Should the node be lost, Ray starts the
+task elsewhere, and the process there goes on from the run's last checkpoint. Imports nothing heavy: Ray's workers
+import this module.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rilco import __version__
+from rilco.errors import ConfigError, RunError
+from rilco.experiment.launch import Request, ask_to_stop, how_it_ended, start_run
+
+if TYPE_CHECKING:
+    from rilco.experiment.engine import Ended, Settings
+    from rilco.experiment.grid import Job
+
+RETRIES = 100  # after lost nodes; a run that fails by itself is not tried again
+STOPPING = 120.0  # seconds for a run to write its checkpoint
+
+
+class Preempted(Exception):
+    """A run was asked to stop by somebody else, such as a scheduler that takes the node back."""
+
+
+class ClusterEngine:
+    """Runs as tasks on the Ray cluster at `address`, or on one that is started here."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        address: str | None = None,
+        jobs: int | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.settings, self.jobs, self._environment = settings, jobs, dict(environment or {})
+        ray = self._ray = _import_ray()
+        self._tasks: dict[Any, Job] = {}
+        self._stopping = False
+        self._token = settings.out / f".sweep-{uuid.uuid4().hex[:12]}"
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        cpus = None if address or jobs is None else jobs * settings.workers
+        try:
+            ray.init(
+                address=address,
+                num_cpus=cpus,
+                log_to_driver=False,
+                include_dashboard=None if address else False,
+            )
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            raise RunError(
+                f"--address {address}: no Ray cluster could be joined there ({str(error).splitlines()[0]}). Start one "
+                "with `ray start --head`, or leave --address out to start one on this machine."
+            ) from error
+        self._task = ray.remote(
+            num_cpus=settings.workers,
+            max_retries=RETRIES,
+            retry_exceptions=[Preempted],
+            scheduling_strategy="SPREAD",
+        )(run_on_node)
+
+    def room(self) -> bool:
+        return self.jobs is None or len(self._tasks) < self.jobs
+
+    def start(self, job: Job) -> None:
+        request = self.settings.request(job, self._environment)
+        task = self._task.remote(request._asdict(), str(self._token.resolve()), __version__)
+        self._tasks[task] = job
+
+    def poll(self, seconds: float) -> list[Ended]:
+        from rilco.experiment.engine import Ended
+
+        if not self._tasks:
+            return []
+        ready, _ = self._ray.wait(list(self._tasks), num_returns=1, timeout=seconds)
+        more, _ = self._ray.wait(list(self._tasks), num_returns=len(self._tasks), timeout=0)
+        return [Ended(self._tasks.pop(task), self._outcome(task)) for task in {*ready, *more}]
+
+    def _outcome(self, task: Any) -> str:
+        from ray.exceptions import RayError, TaskCancelledError
+
+        try:
+            return self._ray.get(task)
+        except TaskCancelledError:
+            return "stopped"
+        except RayError as error:
+            return "stopped" if self._stopping else f"{type(error).__name__}: {error}"
+
+    def stop(self) -> None:
+        self._stopping = True
+        for task in self._tasks:
+            self._ray.cancel(task, recursive=False)
+
+    def kill(self) -> None:
+        for task in self._tasks:
+            with contextlib.suppress(Exception):
+                self._ray.cancel(task, force=True)
+        self._tasks = {}
+
+    def __enter__(self) -> ClusterEngine:
+        self.settings.out.mkdir(parents=True, exist_ok=True)
+        self._token.touch()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.kill()
+        self._token.unlink(missing_ok=True)
+        self._ray.shutdown()
+
+
+def run_on_node(request: Mapping[str, Any], token: str, version: str) -> str:
+    """The task: one run from wherever it is to its end. Returns how that was."""
+    if version != __version__:
+        return f"this node has rilco {__version__}, the sweep {version}: install the same on all nodes"
+    if not Path(token).exists():
+        return f"this node does not see {Path(token).parent}: --out must be on a file system that all nodes share"
+    process = start_run(Request(**request))
+    try:
+        while process.poll() is None:
+            # Ray cancels a task by raising KeyboardInterrupt in it, which must find the interpreter awake.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=0.5)
+        how = how_it_ended(process)
+        if how == "stopped":
+            raise Preempted(request["folder"])
+        return how
+    except BaseException:
+        ask_to_stop(process)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=STOPPING)
+        raise
+    finally:
+        if process.poll() is None:
+            process.kill()
+
+
+def _import_ray() -> Any:
+    try:
+        import ray
+    except ImportError as error:
+        raise ConfigError(
+            "--engine ray: Ray is not installed here. Install it with `pip install 'rilco[ray]'`, or use --engine local."
+        ) from error
+    return ray

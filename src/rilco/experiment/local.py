@@ -1,0 +1,69 @@
+"""Runs side by side on this machine, each a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+
+from rilco.experiment.engine import Ended, Settings, search_path
+from rilco.experiment.grid import Job
+from rilco.experiment.launch import ask_to_stop, how_it_ended, start_run
+from rilco.rollout.pool import default_workers
+
+
+class LocalEngine:
+    """At most `jobs` runs at a time."""
+
+    def __init__(self, settings: Settings, jobs: int) -> None:
+        self.settings, self.jobs = settings, jobs
+        self._running: dict[str, tuple[Job, subprocess.Popen]] = {}
+
+    def room(self) -> bool:
+        return len(self._running) < self.jobs
+
+    def start(self, job: Job) -> None:
+        process = start_run(self.settings.request(job, search_path()))
+        self._running[job.name] = job, process
+
+    def poll(self, seconds: float) -> list[Ended]:
+        until = time.monotonic() + seconds
+        while True:
+            over = [(job, process) for job, process in self._running.values() if process.poll() is not None]
+            if over or time.monotonic() >= until:
+                break
+            time.sleep(0.05)
+        for job, process in over:
+            ask_to_stop(process)  # closes our end
+            del self._running[job.name]
+        return [Ended(job, how_it_ended(process)) for job, process in over]
+
+    def stop(self) -> None:
+        for _, process in self._running.values():
+            ask_to_stop(process)
+
+    def kill(self) -> None:
+        for _, process in self._running.values():
+            process.kill()  # its rollout workers see that and leave
+        for _, process in self._running.values():
+            process.wait()
+            ask_to_stop(process)
+        self._running = {}
+
+    def __enter__(self) -> LocalEngine:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.kill()
+
+
+def share_cores(runs: int, jobs: int | None, workers: int | None) -> tuple[int, int]:
+    """How many runs side by side, and how many rollout processes each.
+
+    A run with one rollout process keeps about one core busy: it learns while its environments wait, and the other
+    way round. So there are as many runs as cores, and more processes a run only where there are fewer runs.
+    """
+    cores = default_workers()
+    if jobs is None:
+        jobs = max(1, cores // workers) if workers else cores
+    jobs = max(1, min(jobs, runs))
+    return jobs, workers or max(1, cores // jobs)

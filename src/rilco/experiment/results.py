@@ -1,0 +1,272 @@
+"""A folder of results: its runs, what was passed over and why, and a thinned copy that is small enough to share.
+
+A run is any folder with a `config.json`, at any depth. Of its `metrics.jsonl` only the lines with an evaluation
+matter here (`transitions`, `eval_return`, `eval_std`), so a thinned copy reads the same as the run itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rilco.config import RunConfig
+from rilco.errors import RilcoError, RunError
+from rilco.files import write_atomically
+
+CONFIG, METRICS = "config.json", "metrics.jsonl"
+KEPT = ("transitions", "seconds", "eval_return", "eval_std", "eval_length")  # of a line, when thinned
+OURS = ("README.md", "estimate.json", "logs")  # what may stand beside runs without being one
+
+
+@dataclass(frozen=True, eq=False)
+class RunRecord:
+    """One run's configuration and evaluations."""
+
+    path: Path
+    config: RunConfig
+    transitions: np.ndarray  # [n] int64, increasing
+    returns: np.ndarray  # [n] mean over the evaluation's episodes
+    stds: np.ndarray  # [n] standard deviation over them
+    finished: bool
+    """Whether the run has done all of its configuration's transitions."""
+    done: int
+    """Transitions of the last line, evaluated or not; 0 where nothing was logged yet."""
+    seconds: float | None
+    """Time that the run took so far, over all processes that worked on it, where it is known."""
+
+    def __repr__(self) -> str:
+        state = "finished" if self.finished else f"{self.done:,} of {self.config.steps:,}"
+        return f"RunRecord({self.path}, {len(self.returns)} evaluations, {state})"
+
+
+class Skipped(NamedTuple):
+    """Something in a results folder that is not used."""
+
+    path: Path
+    reason: str
+
+
+class Results(NamedTuple):
+    runs: list[RunRecord]
+    skipped: list[Skipped]
+
+
+def read_results(path: str | os.PathLike[str]) -> Results:
+    """Every usable run at or below `path`, in order of path, and what was skipped with the reason.
+
+    Of runs that differ in nothing but their length and how often they were evaluated only the one that came
+    furthest is used: the shorter is the beginning of the longer, not another sample.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        raise RunError(
+            f"{folder}: expected a folder with runs, and there is no such folder. Name the one that was given as "
+            "--out to `rilco sweep` or `rilco train`."
+        )
+    runs: list[RunRecord] = []
+    skipped: list[Skipped] = []
+    for place in _entries(folder):
+        if isinstance(place, Skipped):
+            skipped.append(place)
+            continue
+        try:
+            runs.append(read_run(place))
+        except RilcoError as error:
+            skipped.append(Skipped(place, str(error)))
+    runs, duplicates = _without_duplicates(runs)
+    return Results(runs, sorted([*skipped, *duplicates]))
+
+
+def read_run(folder: Path) -> RunRecord:
+    """One run's record; raises RunError for what a run cannot have written."""
+    config = RunConfig.load(folder)
+    lines, done, seconds = _evaluations(folder / METRICS)
+    finished = done >= config.iterations * config.transitions_per_iteration
+    columns = {name: [line[name] for line in lines] for name in ("transitions", "eval_return", "eval_std")}
+    return RunRecord(
+        path=folder,
+        config=config,
+        transitions=np.array(columns["transitions"], np.int64),
+        returns=np.array(columns["eval_return"], np.float64),
+        stds=np.array(columns["eval_std"], np.float64),
+        finished=finished,
+        done=done,
+        seconds=seconds,
+    )
+
+
+def _evaluations(file: Path) -> tuple[list[dict[str, Any]], int, float | None]:
+    """The lines with an evaluation, and the transitions and seconds of the last line of all.
+
+    A last line without its newline is being written, or was when the run was killed; it does not count. Most
+    lines of a full run hold no evaluation and are not parsed: there may be tens of thousands.
+    """
+    try:
+        raw = file.read_bytes().split(b"\n")[:-1]
+    except FileNotFoundError:
+        return [], 0, None  # configured, and not begun yet
+    except OSError as error:
+        raise RunError(f"{file}: could not be read ({error.strerror}).") from error
+    lines, before = [], 0
+    last: dict[str, Any] = {}
+    for number, line in enumerate(raw, start=1):
+        evaluated = b'"eval_return"' in line
+        if not evaluated and number < len(raw):
+            if not (line.startswith(b"{") and line.endswith(b"}")):
+                raise RunError(f"{file}: line {number} is torn. Restore the file, or run the run again.")
+            continue
+        last = _parsed(line, file, number)
+        if last["transitions"] <= before:
+            raise RunError(
+                f"{file}: line {number} goes back to {last['transitions']:,} transitions after {before:,}, which no "
+                "run writes. Two runs may have been joined; restore the file, or run the run again."
+            )
+        before = last["transitions"]
+        if evaluated:
+            lines.append(last)
+    seconds = last.get("seconds")
+    return lines, before, float(seconds) if isinstance(seconds, int | float) else None
+
+
+def _parsed(line: bytes, file: Path, number: int) -> dict[str, Any]:
+    """A line as a table with a whole number of transitions and, if evaluated, finite returns."""
+    try:
+        table = json.loads(line)
+        transitions = table["transitions"]
+        numbers = [table[name] for name in ("eval_return", "eval_std") if "eval_return" in table]
+    except (ValueError, KeyError, TypeError) as error:
+        raise RunError(f"{file}: line {number} is not a line of a run's metrics ({error!r}).") from error
+    if type(transitions) is not int or transitions < 1:
+        raise RunError(f"{file}: line {number}: expected a number of transitions, found {transitions!r}.")
+    for value in numbers:
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            raise RunError(f"{file}: line {number}: the evaluated return is {value!r}, not a finite number.")
+    return table
+
+
+def _entries(folder: Path, above: tuple[Path, ...] = ()) -> Iterator[Path | Skipped]:
+    """Run folders, and what is neither one nor on the way to one. Does not look inside runs."""
+    real = folder.resolve()
+    if real in above:  # a symbolic link to a folder that contains it
+        return
+    if (folder / CONFIG).exists():
+        yield folder
+        return
+    if (folder / METRICS).exists():
+        yield Skipped(folder, f"{folder}: has metrics and no {CONFIG}, so nothing says what was run.")
+        return
+    try:
+        children = sorted(folder.iterdir())
+    except OSError as error:
+        yield Skipped(folder, f"{folder}: could not be read ({error.strerror}).")
+        return
+    for child in children:
+        if child.name.startswith(".") or child.name in OURS:
+            continue
+        if child.is_dir():
+            yield from _entries(child, (*above, real))
+        else:
+            yield Skipped(child, f"{child}: not a run; runs are folders.")
+
+
+def _without_duplicates(runs: list[RunRecord]) -> tuple[list[RunRecord], list[Skipped]]:
+    best: dict[RunConfig, RunRecord] = {}
+    for run in runs:
+        key = identity(run.config)
+        if key not in best or run.done > best[key].done:
+            best[key] = run
+    skipped = []
+    for run in runs:
+        kept = best[identity(run.config)]
+        if kept is not run:
+            reason = f"{run.path}: the same run as {kept.path}, which came at least as far ({kept.done:,} transitions)."
+            skipped.append(Skipped(run.path, reason))
+    return [run for run in runs if best[identity(run.config)] is run], skipped
+
+
+def identity(config: RunConfig) -> RunConfig:
+    """The configuration without what does not change what is learned: its length, and when it was looked at."""
+    fixed: dict[str, Any] = {"steps": 1, "evaluate_every": 0, "evaluation_episodes": 1, "snapshot_every": 0}
+    if config.policy_settings.total_updates:  # something decays over the length, which then does change it
+        del fixed["steps"]
+    return dataclasses.replace(config, **fixed)
+
+
+# -- thinning ------------------------------------------------------------------------------------
+
+
+def thin(source: str | os.PathLike[str], out: str | os.PathLike[str]) -> Results:
+    """Copy the runs below `source` to the same places below `out`, thinned: configuration and evaluations only.
+
+    Demonstration files are named without their folders, which are of this machine and mean nothing elsewhere.
+    Returns the copied runs, and what was skipped. A copy that came further than the run is left as it is.
+    """
+    source, out = Path(source), Path(out)
+    real_source, real_out = source.resolve(), out.resolve()
+    if real_source == real_out or real_source in real_out.parents or real_out in real_source.parents:
+        raise RunError(
+            f"{out}: thinned copies go to a folder of their own, neither inside {source} nor around it."
+        )
+    results = read_results(source)
+    copied, skipped = [], list(results.skipped)
+    for run in results.runs:
+        target = out / (run.path.relative_to(source) if run.path != source else run.path.name)
+        reason = _obstacle(run, target) if run.done else f"{run.path}: nothing was logged yet."
+        if reason is not None:
+            skipped.append(Skipped(run.path, reason))
+            continue
+        copied.append(_write_thinned(run, target))
+    return Results(copied, skipped)
+
+
+def is_thinned(folder: Path) -> bool:
+    """Whether a folder is a thinned copy, which holds results but cannot go on."""
+    try:
+        with (folder / METRICS).open("rb") as file:
+            first = file.readline()
+    except OSError:
+        return False
+    return first.endswith(b"\n") and b'"iteration"' not in first
+
+
+def _obstacle(run: RunRecord, target: Path) -> str | None:
+    """Why a copy may not be written, if something is in the way."""
+    if not (target / CONFIG).exists():
+        return None
+    if not is_thinned(target) and (target / METRICS).exists():
+        return f"{target}: holds a run of its own, not a thinned copy; it was left alone."
+    try:
+        there = read_run(target)
+    except RilcoError:
+        return None  # damaged: better written again
+    if identity(there.config) != identity(portable(run.config)):
+        return f"{target}: holds a copy of a run with another configuration; it was left alone."
+    if there.done > run.done:
+        return f"{target}: the copy has {there.done:,} transitions, this run only {run.done:,}; it was left alone."
+    return None
+
+
+def _write_thinned(run: RunRecord, target: Path) -> RunRecord:
+    lines, done, seconds = _evaluations(run.path / METRICS)
+    if done and (not lines or lines[-1]["transitions"] < done):
+        lines.append({"transitions": done, "seconds": seconds})  # so that it still says how far the run came
+    kept = [{name: line[name] for name in KEPT if line.get(name) is not None} for line in lines]
+    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in kept)
+    write_atomically(target / CONFIG, portable(run.config).to_json().encode())
+    write_atomically(target / METRICS, text.encode())
+    return read_run(target)
+
+
+def portable(config: RunConfig) -> RunConfig:
+    """Without the folders of files, which are of one machine."""
+    names = [tuple(Path(file).name for file in files) for files in (config.demos, config.nonexpert_demos)]
+    start = Path(config.start_from).name
+    return dataclasses.replace(config, demos=names[0], nonexpert_demos=names[1], start_from=start)

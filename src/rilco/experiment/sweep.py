@@ -1,0 +1,65 @@
+"""Working through a grid: start runs as there is room, note how each ends, stop cleanly when asked to."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rilco.experiment.engine import Ended, Engine
+from rilco.experiment.grid import Job
+from rilco.experiment.standing import standing
+from rilco.experiment.status import Board, Display
+from rilco.interrupt import StopSignal
+
+POLL = 0.5  # seconds
+
+
+class Failure(NamedTuple):
+    job: Job
+    reason: str
+
+
+def sweep(
+    jobs: Sequence[Job], engine: Engine, board: Board, display: Display, stop: StopSignal
+) -> list[Failure]:
+    """Run the jobs to their ends; returns those that failed, which do not stop the others.
+
+    When asked to stop, the runs that are under way leave a checkpoint and the others are not begun; the caller
+    then finds `stop.requested`. A second Ctrl-C raises KeyboardInterrupt from within.
+    """
+    waiting, running = deque(jobs), set[str]()
+    failures: list[Failure] = []
+    asked = False
+    while running or (waiting and not stop.requested):
+        while waiting and not stop.requested and engine.room():
+            job = waiting.popleft()
+            engine.start(job)
+            running.add(job.name)
+            board.set(job, "started")
+        if stop.requested and not asked:
+            asked = True
+            display.note(
+                f"Stopping {len(running)} runs; each leaves a checkpoint. Ctrl-C again ends them at once."
+            )
+            engine.stop()
+        for ended in engine.poll(POLL):
+            running.discard(ended.job.name)
+            failures += _note(ended, board, display, asked=asked)
+        display.refresh()
+    return failures
+
+
+def _note(ended: Ended, board: Board, display: Display, *, asked: bool) -> list[Failure]:
+    """Take down how a run ended."""
+    job, how = ended
+    if how == "finished" and standing(job.config, board.out / job.name).state == "new":
+        how = "its folder is empty although it ended well: is --out a file system that all nodes share?"
+    if how == "stopped" and not asked:
+        how = "stopped by a signal from elsewhere; it goes on when the sweep is called again"
+    state = how if how in ("finished", "stopped") else "failed"
+    board.set(job, state)
+    last = board.rows[job.name].progress
+    returned = "" if last.last_return is None else f", return {last.last_return:,.0f}"
+    display.note(f"{job.name}: {state} after {last.done:,} transitions{returned}")
+    return [] if state != "failed" else [Failure(job, how)]

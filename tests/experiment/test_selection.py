@@ -1,0 +1,147 @@
+"""Choosing runs: filters, seeds, lengths and files with grids."""
+
+from __future__ import annotations
+
+import pytest
+from tests.experiment.tiny import tiny
+
+from rilco.errors import ConfigError
+from rilco.experiment import Grid, paper
+from rilco.experiment.grid import make_jobs
+from rilco.experiment.selection import load_grid, parse_seeds, select, with_seeds, with_steps
+
+
+@pytest.fixture(scope="module")
+def jobs():
+    return make_jobs(paper())
+
+
+def test_filters_are_anded_and_their_values_ored(jobs):
+    chosen = select(jobs, ["task=ant", "noise_rate=0.4", "method=ril-co,gail-logistic", "seed=1,2"])
+    assert [job.name for job in chosen if "gaussian" not in job.name] == [
+        f"ant/noise-0.4/{method}/seed-{seed}" for seed in (1, 2) for method in ("ril-co", "gail-logistic")
+    ]
+    assert len(chosen) == 8  # Gaussian noise has rate 0.4 too
+    assert len(select(jobs, ["demo_kind=gaussian"])) == 30
+    assert len(select(jobs, ["noise_rate=0"])) == 200
+    assert select(jobs, []) == jobs
+
+
+def test_any_setting_can_be_filtered():
+    jobs = make_jobs(
+        Grid({"classifier.lam": [0.25, 0.5]}, task=["ant", "hopper"], noise_rate=0.4, method="ril-co")
+    )
+    assert [job.config.classifier.lam for job in select(jobs, ["lam=0.25", "task=ANT"])] == [0.25]
+    assert len(select(jobs, ["classifier.lam=0.25"])) == 2
+
+
+@pytest.mark.parametrize(
+    ("filters", "said"),
+    [
+        (["method=rilco"], r"no run of this grid has method=rilco.*Did you mean 'ril-co'"),
+        (["task=walker"], "Did you mean 'walker2d'"),
+        (["noise_rate=0.5"], "it has 0.0, 0.1, 0.2, 0.3, 0.4"),
+        (["noise_rate=high"], "no run of this grid"),
+        (["noise-rate=0.4"], "Did you mean 'noise_rate'"),
+        (["metod=bc"], "Did you mean 'method'"),
+        (["task"], "expected NAME=VALUE"),
+        (["task="], "expected NAME=VALUE"),
+        (["task=ant,"], "no run of this grid has task="),
+        (["task=ant", "task=hopper"], "task=A,B"),
+        (["demo_kind=gaussian", "task=hopper"], "no run fits all of that"),
+    ],
+)
+def test_filters_that_cannot_work_say_why(jobs, filters, said):
+    with pytest.raises(ConfigError, match=said):
+        select(jobs, filters)
+
+
+def test_an_empty_grid():
+    with pytest.raises(ConfigError, match="no runs"):
+        select([], [])
+
+
+@pytest.mark.parametrize(
+    ("text", "seeds"), [("1", [1]), ("1-3", [1, 2, 3]), ("7,1-2", [7, 1, 2]), (" 1 - 2 , 4 ", [1, 2, 4])]
+)
+def test_seeds(text, seeds):
+    assert parse_seeds(text) == seeds
+
+
+@pytest.mark.parametrize("text", ["", "a", "1-", "-1", "3-1", "1,,2", "1,1", "1-3,2", "0-99999999", "1.5"])
+def test_bad_seeds(text):
+    with pytest.raises(ConfigError, match="--seeds"):
+        parse_seeds(text)
+
+
+def test_seeds_replace_those_of_the_grid():
+    jobs = make_jobs(Grid(task="ant", noise_rate=0.4, method=["ril-co", "bc"], seed=[1, 2]))
+    changed = with_seeds(jobs, [2, 8])
+    assert [(job.config.seed, job.config.method) for job in changed] == [
+        (2, "ril-co"),
+        (2, "bc"),
+        (8, "ril-co"),
+        (8, "bc"),
+    ]
+    assert changed[-1].name == "ant/noise-0.4/bc/seed-8"
+    with pytest.raises(ConfigError, match="names its runs itself"):
+        with_seeds(make_jobs([("mine", tiny())]), [1])
+
+
+def test_steps_replace_those_of_the_grid():
+    (job,) = with_steps(make_jobs([("mine", tiny())]), 1000)
+    assert (job.name, job.config.steps) == ("mine", 1000)
+    decay = tiny(**{"acktr.learning_rate_decay": True})
+    assert decay.acktr.total_updates == 10
+    (job,) = with_steps(make_jobs([decay]), 1000)
+    assert job.config.acktr.total_updates == 50
+
+
+# -- a user's own file ---------------------------------------------------------------------------
+
+GRID_FILE = """
+from beside import RATES
+from rilco.experiment import Grid
+
+def grid():
+    for rate in RATES:
+        yield {"task": "hopper", "noise_rate": rate, "method": "ril-co", "steps": 1e6}
+
+as_grid = Grid(task="ant", noise_rate=0.4, method="ril-co", seed=range(3))
+broken = lambda: 1 / 0
+"""
+
+
+@pytest.fixture
+def grid_file(tmp_path):
+    (tmp_path / "beside.py").write_text("RATES = (0.1, 0.2)\n")
+    (tmp_path / "mine.py").write_text(GRID_FILE)
+    return tmp_path / "mine.py"
+
+
+def test_a_grid_of_the_users(grid_file):
+    assert [job.name for job in load_grid(str(grid_file))] == [
+        "hopper/noise-0.1/ril-co/seed-1",
+        "hopper/noise-0.2/ril-co/seed-1",
+    ]
+    assert len(load_grid(f"{grid_file}:as_grid")) == 3
+
+
+def test_grids_that_cannot_be_loaded(grid_file, tmp_path):
+    with pytest.raises(ConfigError, match="Did you mean 'as_grid'"):
+        load_grid(f"{grid_file}:asgrid")
+    with pytest.raises(ConfigError, match="ZeroDivisionError"):
+        load_grid(f"{grid_file}:broken")
+    with pytest.raises(ConfigError, match="Did you mean 'paper'"):
+        load_grid("papre")
+    with pytest.raises(ConfigError, match="no such grid"):
+        load_grid(str(tmp_path / "nowhere.py"))
+    (tmp_path / "wrong.py").write_text("import nothing_of_the_kind\n")
+    with pytest.raises(ConfigError, match=r"(?s)wrong\.py.*nothing_of_the_kind"):
+        load_grid(str(tmp_path / "wrong.py"))
+    (tmp_path / "syntax.py").write_text("def grid(:\n")
+    with pytest.raises(ConfigError, match="SyntaxError"):
+        load_grid(str(tmp_path / "syntax.py"))
+    (tmp_path / "number.py").write_text("grid = 3\n")
+    with pytest.raises(ConfigError, match="not iterable"):
+        load_grid(str(tmp_path / "number.py"))

@@ -1,0 +1,249 @@
+"""Working through a grid: with an engine that only pretends, and with real processes."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from tests.experiment.tiny import fake_run, tiny
+
+from rilco.experiment.engine import Ended
+from rilco.experiment.grid import Job, make_jobs
+from rilco.experiment.local import share_cores
+from rilco.experiment.standing import survey
+from rilco.experiment.status import Board, Lines
+from rilco.experiment.sweep import sweep
+from rilco.interrupt import StopSignal
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Pretender:
+    """Ends runs as it is told to, without training; two at a time."""
+
+    def __init__(self, out: Path, ends: dict[str, str]) -> None:
+        self.out, self.ends = out, ends
+        self.running: list[Job] = []
+        self.most = 0
+        self.stopped = False
+        self.writes = True
+        self.started: list[str] = []
+
+    def room(self) -> bool:
+        return len(self.running) < 2
+
+    def start(self, job: Job) -> None:
+        self.running.append(job)
+        self.started.append(job.name)
+        self.most = max(self.most, len(self.running))
+
+    def poll(self, seconds: float) -> list[Ended]:
+        if self.stopped:
+            ended, self.running = self.running, []
+            return [Ended(job, "stopped") for job in ended]
+        job = self.running.pop(0)
+        how = self.ends.get(job.name, "finished")
+        if how == "finished" and self.writes:
+            fake_run(self.out / job.name, job.config)
+        return [Ended(job, how)]
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+def pretend(tmp_path, ends, stop=None, count=5, writes=True):
+    jobs = make_jobs([(f"run{seed}", tiny(seed=seed)) for seed in range(count)])
+    board = Board.of(jobs, survey(jobs, tmp_path), tmp_path)
+    console = Console(file=io.StringIO(), width=200)
+    engine = Pretender(tmp_path, ends)
+    engine.writes = writes
+    failures = sweep(jobs, engine, board, Lines(board, console), stop or StopSignal())
+    return engine, board, failures, console.file.getvalue()
+
+
+def test_every_run_ends_and_failures_stop_nothing(tmp_path):
+    engine, board, failures, said = pretend(tmp_path, {"run1": "exit code 1", "run3": "killed by SIGKILL"})
+    assert engine.started == [f"run{i}" for i in range(5)]
+    assert engine.most == 2
+    assert [(job.name, reason) for job, reason in failures] == [
+        ("run1", "exit code 1"),
+        ("run3", "killed by SIGKILL"),
+    ]
+    assert board.summary() == "3 finished, 2 failed"
+    assert "run0: finished after 200 transitions, return 100" in said
+    assert "run1: failed after 0 transitions" in said
+
+
+def test_a_run_that_ended_well_but_left_nothing_is_a_failure(tmp_path):
+    _, _, failures, _ = pretend(tmp_path, {}, count=1, writes=False)
+    assert "is --out a file system that all nodes share" in failures[0].reason
+
+
+def test_when_asked_to_stop_nothing_new_begins(tmp_path, monkeypatch):
+    stop = StopSignal()
+    poll = Pretender.poll
+
+    def stop_after_one(self, seconds):
+        ended = poll(self, seconds)
+        stop.signum = signal.SIGINT
+        return ended
+
+    monkeypatch.setattr(Pretender, "poll", stop_after_one)
+    engine, board, failures, said = pretend(tmp_path, {}, stop)
+    assert failures == []
+    assert engine.started == ["run0", "run1"]
+    assert board.summary() == "1 finished, 1 stopped, 3 waiting"
+    assert "Stopping 1 runs" in said
+
+
+def test_a_run_stopped_by_somebody_else_is_reported(tmp_path):
+    _, board, failures, _ = pretend(tmp_path, {"run0": "stopped"}, count=1)
+    assert "signal from elsewhere" in failures[0].reason
+    assert board.summary() == "1 failed"
+
+
+@pytest.mark.parametrize(
+    ("runs", "jobs", "workers", "expected"),
+    [
+        (100, None, None, (8, 1)),
+        (2, None, None, (2, 4)),
+        (1, None, None, (1, 8)),
+        (100, 3, None, (3, 2)),
+        (100, None, 2, (4, 2)),
+        (100, 16, None, (16, 1)),
+        (3, 16, 5, (3, 5)),
+    ],
+)
+def test_cores_are_shared(monkeypatch, runs, jobs, workers, expected):
+    monkeypatch.setattr("rilco.experiment.local.default_workers", lambda: 8)
+    assert share_cores(runs, jobs, workers) == expected
+
+
+# -- real processes ------------------------------------------------------------------------------
+
+GRID = """
+from tests.experiment.tiny import tiny
+
+def grid():
+    for seed in (1, 2):
+        yield f"good/seed-{seed}", tiny(seed=seed, steps=STEPS, evaluate_every=2000)
+
+def with_a_bad_one():
+    yield from grid()
+    yield "bad", tiny("Raises", steps=STEPS)
+"""
+
+
+def grid_file(folder: Path, steps: int) -> Path:
+    file = folder / "grid.py"
+    file.write_text(GRID.replace("STEPS", str(steps)))
+    return file
+
+
+def start_sweep(*arguments: object) -> subprocess.Popen:
+    command = [sys.executable, "-c", "from rilco.cli import main; main()", "sweep", *map(str, arguments)]
+    return subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """What a run computed: metrics without the clock, and policies."""
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    files = {file.name: file.read_bytes() for file in (folder / "policy").iterdir()}
+    return {**files, "metrics": repr([{**line, "seconds": None} for line in lines]).encode()}
+
+
+def wait_until(condition, process: subprocess.Popen) -> None:
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.02)
+
+
+def processes_of(folder: Path) -> list[int]:
+    """Processes that hold a file in a folder open, or were told of it."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit() and int(process.name) != os.getpid():
+            try:
+                held = [os.readlink(link) for link in (process / "fd").iterdir()]
+            except OSError:
+                continue
+            if any(name.startswith(str(folder)) for name in held):
+                found.append(int(process.name))
+    return found
+
+
+@pytest.mark.slow
+def test_a_sweep_from_the_command_line(tmp_path):
+    """Two runs finish beside one that fails; called again, only that one is tried again."""
+    out = tmp_path / "out"
+    grid = f"{grid_file(tmp_path, 2000)}:with_a_bad_one"
+    command = (grid, "--out", out, "--jobs", 2, "--checkpoint-every", 2)
+    process = start_sweep(*command)
+    said, errors = process.communicate()
+    assert process.returncode == 1, errors
+    assert "3 runs, 0 of them finished already" in said
+    assert "2 finished, 1 failed" in said
+    assert "bad failed: exit code 1" in errors
+    assert "the gripper is stuck" in errors
+    assert str(out / "logs" / "bad.log") in errors
+    again = start_sweep(*command)
+    said, errors = again.communicate()
+    assert again.returncode == 1
+    assert "3 runs, 2 of them finished already" in said
+    only = start_sweep(*command, "--only", "seed=2")
+    assert only.communicate()[0].strip() == f"1 runs, 1 of them finished already -> {out}"
+    assert only.returncode == 0
+
+
+@pytest.mark.slow
+def test_ctrl_c_lets_all_runs_checkpoint_and_the_next_call_goes_on_exactly(tmp_path):
+    """Also with other workers, and other runs beside it, than the sweep that was left alone."""
+    grid, out = grid_file(tmp_path, 20_000), tmp_path / "out"
+    names = ("good/seed-1", "good/seed-2")
+    process = start_sweep(grid, "--out", out, "--jobs", 2)
+    wait_until(lambda: all((out / name / "metrics.jsonl").exists() for name in names), process)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 130
+    assert "The same command goes on" in errors
+    assert processes_of(out) == []
+    for name in names:
+        newest = max((out / name / "checkpoints").glob("*.json"))
+        logged = (out / name / "metrics.jsonl").read_text().splitlines()
+        assert json.loads(newest.read_text())["iteration"] == len(logged)
+    for arguments in (
+        ("--out", out, "--jobs", 2),
+        ("--out", tmp_path / "left-alone", "--jobs", 1, "--workers", 2),
+    ):
+        process = start_sweep(grid, *arguments)
+        _, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
+    for name in names:
+        assert contents(out / name) == contents(tmp_path / "left-alone" / name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["second Ctrl-C", "kill -9"])
+def test_nothing_is_left_behind(tmp_path, how):
+    out = tmp_path / "out"
+    process = start_sweep(grid_file(tmp_path, 10_000_000), "--out", out, "--jobs", 3)
+    run = out / "good" / "seed-1"
+    wait_until(lambda: (run / "metrics.jsonl").exists(), process)
+    if how == "kill -9":
+        process.kill()
+    else:
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+    process.communicate(timeout=300)
+    until = time.monotonic() + 300
+    while processes_of(out) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert processes_of(out) == []
