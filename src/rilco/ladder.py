@@ -122,6 +122,10 @@ def pick(returns: Sequence[float], fractions: Sequence[float]) -> list[int]:
     return chosen
 
 
+def _places(candidates: Sequence[tuple[Path, Run]], run: Run) -> list[int]:
+    return [i for i, (_, its_run) in enumerate(candidates) if its_run is run]
+
+
 def _pick_places(known: Mapping[int, float], fractions: Sequence[float]) -> list[int]:
     places = sorted(known)
     return [places[i] for i in pick([known[place] for place in places], fractions)]
@@ -132,6 +136,7 @@ def make_ladder(
     out: Path,
     *,
     episodes: int = 20,
+    screened: int = SCREENED,
     progress: Callable[[int], None] = lambda done: None,
 ) -> list[Rung]:
     """Evaluate the snapshots of one or more runs of a task, pick six, and write them with a card each.
@@ -147,7 +152,7 @@ def make_ladder(
         )
     task = _task_of(runs)
     published = [value / PUBLISHED_RETURNS[task][0] for value in PUBLISHED_RETURNS[task]]
-    looked_at = [i for run in runs for i in screen([i for i, c in enumerate(candidates) if c[1] is run])]
+    looked_at = [i for run in runs for i in screen(_places(candidates, run), screened)]
     done = itertools.count(1)
 
     def returns_of(places: Sequence[int]) -> dict[int, float]:

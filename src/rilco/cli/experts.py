@@ -62,8 +62,15 @@ def train_expert(decay: bool, policy_learner: str, resume: bool, **options: Any)
 @click.option(
     "--episodes", default=20, show_default=True, type=click.IntRange(2), help="To measure the picked ones."
 )
+@click.option(
+    "--screen",
+    default=40,
+    show_default=True,
+    type=click.IntRange(6),
+    help="Snapshots of a run to look at first.",
+)
 @click.option("--plot", type=click.Path(path_type=Path), help="Also draw the ladder as a picture.")
-def ladder(runs: tuple[Path, ...], out: Path, episodes: int, plot: Path | None) -> None:
+def ladder(runs: tuple[Path, ...], out: Path, episodes: int, screen: int, plot: Path | None) -> None:
     """Pick six snapshots of the qualities in the paper's table from an expert's run, or from several.
 
     \b
@@ -83,6 +90,7 @@ def ladder(runs: tuple[Path, ...], out: Path, episodes: int, plot: Path | None) 
             [Run(run) for run in runs],
             out,
             episodes=episodes,
+            screened=screen,
             progress=lambda done: bar.update(task, completed=done),
         )
     console.print(table_of(rungs))
