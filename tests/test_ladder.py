@@ -9,18 +9,34 @@ import numpy as np
 import pytest
 
 from rilco.errors import RunError
-from rilco.ladder import PUBLISHED_RETURNS, Rung, make_ladder, pick, screen, write_rung
+from rilco.ladder import PUBLISHED_RETURNS, Rung, write_rung
+from rilco.ladder_search import between, make_ladder, pick, screen
 from rilco.policy.saved import Policy, load_policy
 from rilco.run import Run
 
 
 def test_pick_takes_the_best_and_the_nearest_to_each_fraction():
     returns = [0.0, 400.0, 1000.0, 980.0, 510.0, 90.0, -300.0]
-    assert pick(returns, [1.0, 0.5, 0.4, 0.1, 0.0, -0.4]) == [2, 4, 1, 5, 0, 6]
+    ages = [1, 1, 9, 1, 1, 1, 1]
+    assert pick(returns, [1.0, 0.5, 0.4, 0.1, 0.0, -0.4], ages) == [2, 4, 1, 5, 0, 6]
+
+
+def test_pick_takes_beginners_only_and_not_experts_on_a_bad_day():
+    assert pick([1000.0, 500.0, 520.0], [1.0, 0.5], ages=[10, 6, 5]) == [0, 2]
+
+
+def test_where_to_look_further():
+    """Between neighbours that a wanted quality lies between, and only where nobody has it yet."""
+    known = {0: 0.0, 10: 20.0, 20: 1000.0}
+    assert between(known, [1.0, 0.5]) == [15]
+    assert between(known, [1.0, 0.01]) == [], "place 10 is near enough"
+    assert between({**known, 15: 490.0}, [1.0, 0.5]) == []
+    assert between({0: 0.0, 1: 1000.0}, [1.0, 0.5]) == [], "nothing lies between these"
 
 
 def test_pick_never_takes_a_policy_twice():
-    chosen = pick([100.0, 50.0, 49.0, 48.0, 47.0, 46.0], [1.0, 0.5, 0.5, 0.5, 0.5, 0.5])
+    ages = [9, 1, 1, 1, 1, 1]
+    chosen = pick([100.0, 50.0, 49.0, 48.0, 47.0, 46.0], [1.0, 0.5, 0.5, 0.5, 0.5, 0.5], ages)
     assert chosen == [0, 1, 2, 3, 4, 5]
 
 

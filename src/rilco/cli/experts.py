@@ -80,7 +80,7 @@ def ladder(runs: tuple[Path, ...], out: Path, episodes: int, screen: int, plot: 
     from rich.console import Console
     from rich.progress import Progress
 
-    from rilco.ladder import make_ladder
+    from rilco.ladder_search import make_ladder
     from rilco.run import Run
 
     console = Console()
@@ -91,7 +91,7 @@ def ladder(runs: tuple[Path, ...], out: Path, episodes: int, screen: int, plot: 
             out,
             episodes=episodes,
             screened=screen,
-            progress=lambda done: bar.update(task, completed=done),
+            progress=lambda: bar.advance(task),
         )
     console.print(table_of(rungs))
     console.print(f"{out}: six policies with a card each", highlight=False)
