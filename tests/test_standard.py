@@ -10,7 +10,7 @@ import pytest
 from rilco import standard
 from rilco.demonstrations import load_demonstrations
 from rilco.errors import ConfigError, RunError
-from rilco.ladder import PUBLISHED_RETURNS, shipped_rung
+from rilco.ladder import PUBLISHED_RETURNS, shipped_ladders, shipped_rung
 from rilco.options import make_config
 from rilco.standard import standard_files
 from rilco.tasks.table import Task
@@ -137,6 +137,13 @@ def test_the_cards_say_what_the_policies_do(task):
         returns = evaluate(policy, episodes=4, seed=17).returns
         error = card["std_return"] * (1 / 4 + 1 / card["episodes"]) ** 0.5
         assert abs(returns.mean() - card["mean_return"]) < 4 * error + 5, f"{task}#{rung}"
+
+
+def test_the_documentation_shows_the_cards():
+    text = (Path(__file__).parents[1] / "docs" / "demonstrations.md").read_text()
+    for rungs in shipped_ladders():
+        returns = " | ".join(f"{rung.mean_return:,.0f} ± {rung.std_return:,.0f}" for rung in rungs)
+        assert f"| {rungs[0].task} | {returns} |" in text
 
 
 def test_a_shipped_policy_is_small_and_says_what_it_is():
