@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from tests.environments import env_id
 
 import rilco
 from rilco import bc_training
-from rilco.bc import INTERVAL, BcConfig, BcState, bc, clone, forget_losses, mean_squared_error
+from rilco.bc import INTERVAL, LEAST_STD, BcConfig, BcState, bc, clone, forget_losses, mean_squared_error
 from rilco.bc_data import CloningData, held_out, prepare, statistics
 from rilco.demonstrations import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError, RunError, TrainingError
@@ -23,7 +24,11 @@ from rilco.options import make_config
 from rilco.training import train_run
 
 ROOT = Path(__file__).resolve().parents[1]
+# Compiling takes most of the time here, so tests share a few settings and sizes of data.
 TINY = BcConfig(hidden_sizes=(8,), batch=16)
+AVERAGING = BcConfig(
+    hidden_sizes=(8,), batch=16, learning_rate=0.01, steps_per_iteration=1, average_over=1000
+)
 
 
 def expert_demos(
@@ -98,19 +103,19 @@ def test_policy_is_the_network_that_was_trained():
 
 
 def test_exactly_fitted_actions_leave_a_finite_spread():
-    demos = Demonstrations(np.zeros((50, 2)), np.zeros((50, 1)))
-    assert np.isfinite(clone(demos, TINY, gradient_steps=500).log_std).all()
+    demos = Demonstrations(np.zeros((300, 2)), np.zeros((300, 1)), episode=expert_demos().episode)
+    policy = clone(demos, TINY, gradient_steps=5)
+    assert policy.predict(np.zeros(2))[0] == 0.0
+    np.testing.assert_allclose(np.exp(policy.log_std), LEAST_STD, rtol=1e-5)
 
 
-def test_weights_choose_what_is_cloned():
-    """Every other pair says the opposite: weight 0 leaves it out, and other weights pull in proportion."""
-    bad = np.arange(400) % 2 == 1
-    demos = Demonstrations(np.zeros((400, 2)), np.where(bad, -1.0, 1.0)[:, None])
-    linear = BcConfig(hidden_sizes=(), learning_rate=3e-3)
-    kept = clone(demos, linear, gradient_steps=1500, weights=~bad)
-    assert kept.predict(np.zeros(2))[0] == pytest.approx(1.0, abs=0.01)
-    pulled = clone(demos, linear, gradient_steps=1500, weights=np.where(bad, 1.0, 3.0) * 17)
-    assert pulled.predict(np.zeros(2))[0] == pytest.approx(0.5, abs=0.1)
+def test_weights_pull_in_proportion():
+    """Every other pair says the opposite, with a third of the weight."""
+    other = np.arange(400) % 2 == 1
+    demos = Demonstrations(np.zeros((400, 2)), np.where(other, -1.0, 1.0)[:, None])
+    config = BcConfig(hidden_sizes=(), learning_rate=3e-3)
+    policy = clone(demos, config, gradient_steps=1500, weights=np.where(other, 1.0, 3.0) * 17)
+    assert policy.predict(np.zeros(2))[0] == pytest.approx(0.5, abs=0.1)
 
 
 def test_pairs_of_weight_zero_leave_no_trace():
@@ -138,26 +143,32 @@ def test_bad_weights(weights):
         clone(expert_demos(), TINY, weights=weights)
 
 
-def test_weight_decay_shrinks_and_averaging_smooths():
+def test_weight_decay_shrinks_the_weights():
     data = prepare(expert_demos(noise=0.5), 0.1, seed=1)
 
     def size(config: BcConfig) -> float:
         state = train(config, data, 400)
         return float(sum((leaf**2).sum() for leaf in jax.tree.leaves(state.params)))
 
-    assert size(BcConfig(hidden_sizes=(8,), weight_decay=1.0)) < 0.7 * size(BcConfig(hidden_sizes=(8,)))
-    averaging = BcConfig(hidden_sizes=(8,), batch=4, learning_rate=0.01, average_over=1000)
-    state = train(averaging, data, 400)
-    of_average = float(mean_squared_error(state.average, data, data.trained_rows))
-    assert of_average < float(mean_squared_error(state.params, data, data.trained_rows))
+    assert size(dataclasses.replace(TINY, weight_decay=1.0)) < 0.7 * size(TINY)
+
+
+def test_averaged_weights_fit_better_and_steadier_than_the_last():
+    data = prepare(expert_demos(noise=0.5), 0.1, seed=1)
+    state, losses = train(AVERAGING, data, 2000), []
+    for last in range(2200, 3001, 200):
+        state = train(AVERAGING, data, last - 200, last, after=state)
+        losses.append([mean_squared_error(p, data, data.trained_rows) for p in (state.average, state.params)])
+    of_average, of_last = np.array(losses).T
+    assert of_average.mean() < of_last.mean()
+    assert of_average.std() < 0.5 * of_last.std()
 
 
 def test_average_is_the_mean_of_the_weights_at_first():
-    config = BcConfig(hidden_sizes=(4,), batch=8, steps_per_iteration=1, average_over=50)
-    data = prepare(expert_demos(), 0.0, seed=1)
-    states = [train(config, data, 1)]
+    data = prepare(expert_demos(), 0.1, seed=1)
+    states = [train(AVERAGING, data, 1)]
     for last in range(2, 11):
-        states.append(train(config, data, last - 1, last, after=states[-1]))
+        states.append(train(AVERAGING, data, last - 1, last, after=states[-1]))
     mean = np.mean([state.params[0]["w"] for state in states], axis=0)
     np.testing.assert_allclose(states[-1].average[0]["w"], mean, rtol=1e-5)
 
@@ -165,7 +176,7 @@ def test_average_is_the_mean_of_the_weights_at_first():
 # -- calls and cuts ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("config", [TINY, BcConfig(hidden_sizes=(8, 8), average_over=30, weight_decay=0.1)])
+@pytest.mark.parametrize("config", [TINY, AVERAGING])
 def test_cutting_a_run_into_calls_changes_no_bit(config):
     data = prepare(expert_demos(), 0.1, seed=1)
     whole = train(config, data, 57)
@@ -174,16 +185,17 @@ def test_cutting_a_run_into_calls_changes_no_bit(config):
 
 
 def test_every_cut_is_compiled_once():
-    learner, data, key = bc(BcConfig((5,))), prepare(expert_demos(), 0.1, seed=1), jax.random.key(0)
-    state = learner.init(key, 2, 1)
-    for first, last in ((0, 3), (3, 4), (4, 104)):
-        state, _ = learner.train(state, data, first, last, key)
-    assert learner.train._cache_size() == 1
+    data = prepare(expert_demos(), 0.1, seed=1)
+    compiled = bc(TINY).train._cache_size  # type: ignore[attr-defined]
+    state = train(TINY, data, 1)
+    before = compiled()
+    train(TINY, data, 1, 4, 5, 105, after=state)
+    assert compiled() == before
 
 
 def test_training_loss_is_the_mean_over_mini_batches():
     data = prepare(expert_demos(), 0.1, seed=1)
-    state = train(BcConfig(learning_rate=1e-12), data, 40)
+    state = train(dataclasses.replace(TINY, learning_rate=1e-12), data, 40)
     assert state.loss_count == 200
     all_pairs = float(mean_squared_error(state.params, data, data.trained_rows))
     assert float(state.loss_sum) / 200 == pytest.approx(all_pairs, rel=0.05)
@@ -226,15 +238,13 @@ def test_both_parts_have_something(share, episodes):
 def test_held_out_pairs_are_never_trained_on():
     """Whatever the held-out actions and observations are, the weights come out the same."""
     demos = expert_demos()
-    held = held_out(demos.episode, 0.2, seed=1)
+    held = held_out(demos.episode, TINY.validation, seed=1)
     changed = Demonstrations(
         np.where(held[:, None], 1e3, demos.obs),
         np.where(held[:, None], -9.0, demos.action),
         episode=demos.episode,
     )
-    policies = [
-        clone(d, BcConfig(hidden_sizes=(8,), validation=0.2), gradient_steps=100) for d in (demos, changed)
-    ]
+    policies = [clone(d, TINY, gradient_steps=100) for d in (demos, changed)]
     for ours, theirs in zip(policies[0].layers, policies[1].layers, strict=True):
         assert same(ours, theirs)
     assert np.array_equal(policies[0].obs_mean, policies[1].obs_mean)
@@ -244,8 +254,7 @@ def test_one_pair_cannot_be_split():
     lonely = Demonstrations(np.ones((1, 2)), np.ones((1, 1)))
     with pytest.raises(DemonstrationError, match=r"bc\.validation to 0"):
         clone(lonely, TINY)
-    policy = clone(lonely, BcConfig(hidden_sizes=(8,), validation=0.0), gradient_steps=2000)
-    assert policy.predict(np.ones(2))[0] == pytest.approx(1.0, abs=0.01)
+    assert prepare(lonely, 0.0, seed=1).trained_rows.tolist() == [0]
 
 
 def test_statistics_are_of_the_chosen_rows_in_blocks(monkeypatch):
@@ -302,13 +311,12 @@ def test_held_out_loss_tells_overfitting_and_the_best_weights_are_returned():
 
 
 def test_without_patience_the_last_weights_are_the_policy():
-    data = prepare(noisy_few(), 0.5, seed=1)
-    config = BcConfig(hidden_sizes=(8,), validation=0.5)
-    state = bc(config).judge(train(config, data, 10), np.float32(0.1))
-    later = train(config, data, 10, 20, after=state)
-    policy = bc(config).policy(later, data)
+    data = prepare(expert_demos(), 0.1, seed=1)
+    judged = bc(TINY).judge(train(TINY, data, 10), np.float32(0.0))
+    later = train(TINY, data, 10, 20, after=judged)
+    policy = bc(TINY).policy(later, data)
     assert np.array_equal(policy.layers[0][0], np.asarray(later.params[0]["w"]))
-    assert not bc(config).stopped(later._replace(waited=np.int32(10**6)))
+    assert not bc(TINY).stopped(later._replace(waited=np.int32(10**6)))
 
 
 # -- as a run ------------------------------------------------------------------------------------
@@ -433,7 +441,7 @@ def test_resume_can_go_on_for_longer(tmp_path, demos_file):
 
 def test_early_stop_finishes_the_run_with_the_best_weights(tmp_path, capsys):
     save_file(noisy_few(), tmp_path / "demos.npz")
-    settings = {"bc.hidden_sizes": [64, 64], "bc.learning_rate": 3e-3, "bc.validation": 0.5, "bc.patience": 4}
+    settings = {f"bc.{name}": value for name, value in dataclasses.asdict(OVERFITS).items()}
     config = small_config(tmp_path / "demos.npz", **settings, evaluate_every=0, steps=10**6)
     run = train_run(config, tmp_path / "run", quiet=True, workers=1)
     lines = metrics(run.path)
@@ -523,7 +531,7 @@ def test_a_learning_rate_that_explodes_is_reported(tmp_path, demos_file):
     with pytest.raises(TrainingError, match="NaN or infinity in"):
         train_run(small_config(demos_file, **settings), tmp_path / "run", quiet=True, workers=1)
     with pytest.raises(TrainingError, match="NaN or infinite"):
-        clone(expert_demos(), BcConfig(hidden_sizes=(8,), learning_rate=1e38))
+        clone(expert_demos(), BcConfig(hidden_sizes=(8, 8), batch=16, learning_rate=1e38))
 
 
 # -- from the command line -----------------------------------------------------------------------

@@ -91,7 +91,9 @@ def test_known_pairs_replace_pseudo_labels_or_join_them():
     labelled, _ = find_nonexperts(CONFIG, params, minibatch._replace(known=None))
     np.testing.assert_array_equal(together.x, np.concatenate([labelled.x, KNOWN], axis=1))
     np.testing.assert_array_equal(together.mask[:, -3:], True)
-    assert info["selected"].tolist() == labelled.mask.sum(1).tolist()[::-1], "the metric is about pseudo-labels"
+    assert info["selected"].tolist() == labelled.mask.sum(1).tolist()[::-1], (
+        "the metric is about pseudo-labels"
+    )
 
 
 def test_the_risk_averages_over_known_pairs():

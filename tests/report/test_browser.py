@@ -1,0 +1,135 @@
+"""The page in a real browser: headless Chromium, where there is one."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+selenium = pytest.importorskip("selenium")
+from selenium.common.exceptions import SessionNotCreatedException  # noqa: E402
+from selenium.webdriver import Chrome  # noqa: E402
+from selenium.webdriver.chrome.options import Options  # noqa: E402
+from selenium.webdriver.chrome.service import Service  # noqa: E402
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no chromium and chromedriver here"),
+]
+
+
+def start(profile: Path) -> Chrome:
+    options = Options()
+    options.binary_location = str(CHROMIUM)
+    for flag in (*FLAGS, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return Chrome(options=options, service=Service(str(DRIVER)))
+
+
+@pytest.fixture(scope="module")
+def chrome(tmp_path_factory) -> Iterator[Chrome]:
+    for attempt in range(3):
+        try:
+            browser = start(tmp_path_factory.mktemp("profile"))
+            break
+        except SessionNotCreatedException:  # a busy machine may be too slow for the driver's patience
+            if attempt == 2:
+                raise
+    try:
+        yield browser
+    finally:
+        browser.quit()
+
+
+@pytest.fixture(params=[390, 800, 1600])
+def page(request, chrome, report) -> Chrome:
+    """The report's page in a window of a phone's, a tablet's and a desk's width."""
+    size = {"width": request.param, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    chrome.get(report.page.as_uri())
+    return chrome
+
+
+def test_nothing_sticks_out_sideways(page):
+    width, inner = page.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
+    assert width <= inner
+    # Nor is anything cut off: whatever is wider than the window scrolls in a box of its own.
+    outside = page.execute_script(
+        """return [...document.querySelectorAll('main *, header *, nav *')]
+             .filter(e => !e.closest('.scroll') && e.getBoundingClientRect().right > window.innerWidth + 1)
+             .map(e => e.tagName)"""
+    )
+    assert outside == []
+
+
+def test_no_complaint_in_the_console(page):
+    assert [entry for entry in page.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+
+
+def test_every_image_is_drawn_and_described(page):
+    broken = page.execute_script(
+        "return [...document.images].filter(i => !i.complete || !i.naturalWidth || !i.alt).length"
+    )
+    assert broken == 0
+    assert page.execute_script("return document.images.length") > 20
+
+
+def test_tables_scroll_inside_their_box_by_keyboard_too(page):
+    boxes = page.execute_script(
+        """return [...document.querySelectorAll('.scroll')].map(
+             e => [e.scrollWidth > e.clientWidth + 1, getComputedStyle(e).overflowX, e.tabIndex])"""
+    )
+    assert all(overflow == "auto" and index == 0 for _, overflow, index in boxes)
+    if page.execute_script("return window.innerWidth") == 390:
+        assert any(scrolls for scrolls, _, _ in boxes)
+
+
+def test_anchors_lead_to_their_section(page):
+    links = page.find_elements("css selector", "nav a")
+    assert len(links) > 8
+    for link in (links[0], links[-1], links[2]):
+        page.execute_script("arguments[0].click()", link)
+        target = link.get_attribute("href").split("#")[1]
+        top, height = page.execute_script(
+            "return [document.getElementById(arguments[0]).getBoundingClientRect().top, window.innerHeight]",
+            target,
+        )
+        assert -2 <= top < height
+
+
+def test_panels_stand_side_by_side_where_there_is_room(page):
+    columns = page.execute_script(
+        """const panels = [...document.querySelectorAll('#figure-final .panels img')];
+           return new Set(panels.map(p => Math.round(p.getBoundingClientRect().left))).size"""
+    )
+    assert columns == {390: 1, 800: 2, 1600: 4}[page.execute_script("return window.innerWidth")]
+
+
+def test_text_has_enough_contrast(page):
+    """WCAG AA: 4.5 to 1 for all text on the page's white."""
+    ratios = page.execute_script(
+        """const light = c => { const v = c / 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4 };
+           const luminance = ([r, g, b]) => .2126 * light(r) + .7152 * light(g) + .0722 * light(b);
+           const numbers = text => text.match(/[0-9.]+/g).map(Number);
+           return [...document.querySelectorAll('p, li, th, td, figcaption, caption, a, h1, h2, h3')].map(e => {
+             const style = getComputedStyle(e), ink = numbers(style.color), paper = numbers(style.backgroundColor);
+             const back = paper.length === 4 && paper[3] === 0 ? [255, 255, 255] : paper;
+             return (luminance(back) + .05) / (luminance(ink) + .05); })"""
+    )
+    assert min(ratios) >= 4.5

@@ -1,0 +1,131 @@
+"""The sentences at the top of the page follow from the runs."""
+
+from __future__ import annotations
+
+import pytest
+from tests.report.runs import EVERY, add_cells, write_run
+
+from rilco.experiment.results import read_results
+from rilco.report.cells import sort_results
+from rilco.report.published import CellKey, load_published
+from rilco.report.style import millions, number
+from rilco.report.summary import caveats, listed, summary
+
+
+def found(root):
+    return sort_results(read_results(root))
+
+
+def sentences(root):
+    return " ".join(summary(found(root)))
+
+
+def final_runs(root, task, rate, **finals):
+    """Two seeds a method, a little apart, around these final returns."""
+    for method, value in finals.items():
+        for seed in (1, 2):
+            name = method.replace("_", "-")
+            write_run(
+                root / f"{task}-{rate}-{name}-{seed}",
+                [value + 10.0 * (-1) ** seed],
+                task=task,
+                noise_rate=rate,
+                method=name,
+                seed=seed,
+            )
+
+
+def test_extent(tmp_path):
+    add_cells(tmp_path, "ril-co", "gail-ap", seeds=(1, 2), evaluations=20)
+    write_run(tmp_path / "more", [1.0] * 50, task="ant", demos=("policy.npz",))
+    text = sentences(tmp_path)
+    assert (
+        "5 runs of 2 M to 5 M transitions cover 3 of the paper’s 206 cells, with 1 to 2 seeds a cell." in text
+    )
+
+
+def test_who_is_ahead_level_and_behind(tmp_path):
+    final_runs(tmp_path, "halfcheetah", 0.4, ril_co=2000.0, gail_logistic=1500.0, gail_ap=1700.0)
+    final_runs(tmp_path, "hopper", 0.4, ril_co=2000.0, gail_ap=2005.0)
+    final_runs(tmp_path, "ant", 0.4, ril_co=1000.0, gail_ap=2005.0)
+    final_runs(tmp_path, "ant", 0.0, ril_co=3000.0, gail_ap=2005.0)
+    text = sentences(tmp_path)
+    assert (
+        "At noise rate 0.4, among 3 methods run here, RIL-Co is ahead of every other on HalfCheetah (+300 against GAIL AP)"
+        in text
+    )
+    assert "it is level on Hopper (−5 against GAIL AP)" in text
+    assert "it is behind on Ant (−1,005 against GAIL AP)." in text
+    assert "At noise rate 0, among 2 methods run here, RIL-Co is ahead of every other on Ant (+995" in text
+
+
+def test_agreement_names_the_furthest(tmp_path):
+    key = CellKey("hopper", "policy", 0.4, "ril-co")
+    here = load_published()[key].over(EVERY - 640_000, EVERY).mean
+    final_runs(tmp_path, "hopper", 0.4, ril_co=here)
+    final_runs(tmp_path, "ant", 0.4, ril_co=9000.0)
+    text = sentences(tmp_path)
+    assert (
+        "1 of 2 cells lies within two standard errors, 1 above and 0 below. Furthest off: RIL-Co on Ant at 0.4 (+"
+        in text
+    )
+
+
+def test_what_is_missing(tmp_path):
+    add_cells(tmp_path, "ril-co", evaluations=2)
+    text = sentences(tmp_path)
+    assert "Not run here: 205 of the paper’s 206 cells." in text
+    assert "tasks Hopper, Walker2D and Ant" in text
+    assert "noise rates 0, 0.1, 0.2 and 0.3" in text
+    assert "the Gaussian-noise experiment" in text
+    assert "FAIRL" in text
+
+
+def test_a_single_run(tmp_path):
+    write_run(tmp_path / "one", [1.0])
+    assert "1 run of 0.1 M transitions cover" in sentences(tmp_path)
+    assert caveats(found(tmp_path))[0].startswith("1 cell has a single run and so no spread of its own")
+
+
+def test_nothing_evaluated_yet(tmp_path):
+    write_run(tmp_path / "begun", [], finished=False)
+    assert "No run here has been evaluated" in sentences(tmp_path)
+    assert "1 run was left out of the comparison." in caveats(found(tmp_path))
+
+
+def test_only_other_environments(tmp_path):
+    write_run(tmp_path / "mine", [1.0], env="Pendulum-v1", noise_rate=None)
+    assert "nothing to compare with the published" in sentences(tmp_path)
+
+
+def test_unfinished_and_skipped_are_counted(tmp_path):
+    write_run(tmp_path / "a", [1.0], finished=False)
+    (tmp_path / "x.txt").write_text("")
+    assert "1 run is not finished yet." in caveats(found(tmp_path))
+    assert "1 entry of the results folder could not be used." in caveats(found(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "value, text", [(1999.6, "2,000"), (-3.2, "−3"), (-0.2, "0"), (0.0, "0"), (-12345.0, "−12,345")]
+)
+def test_numbers(value, text):
+    assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (20_000_000, "20 M"),
+        (4_999_680, "5 M"),
+        (15_400_000, "15.4 M"),
+        (99_840, "0.1 M"),
+        (640, "640"),
+        (0, "0"),
+    ],
+)
+def test_transitions(value, text):
+    assert millions(value) == text
+
+
+def test_lists():
+    assert [listed(x) for x in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]
