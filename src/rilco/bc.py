@@ -113,6 +113,7 @@ def bc(config: BcConfig = BcConfig()) -> BcLearner:
         else optax.adam(config.learning_rate)
     )
 
+    @functools.partial(jax.jit, static_argnums=(1, 2))
     def init(key: jax.Array, obs_dim: int, action_dim: int) -> BcState:
         params = init_mlp(jax.random.split(key)[0], (obs_dim, *config.hidden_sizes, action_dim))
         zero, none = jnp.zeros((), jnp.float32), jnp.zeros((), jnp.int32)

@@ -12,7 +12,16 @@ import pytest
 from gymnasium.spaces import Box
 from tests.audit.examples import CUT, make_audit, without_cut
 
-from rilco.audit.pictures import HEIGHT, WIDTH, _bullet_pose, encode, most_telling, pose_frames, take_pictures
+from rilco.audit.pictures import (
+    HEIGHT,
+    WIDTH,
+    _bullet_pose,
+    _mujoco_pose,
+    encode,
+    most_telling,
+    pose_frames,
+    take_pictures,
+)
 from rilco.demonstrations import Demonstrations
 from rilco.errors import TaskError
 from rilco.tasks.robots import ROBOTS
@@ -118,6 +127,21 @@ def test_observations_of_another_task_are_refused():
 def test_environments_that_say_how_their_observation_is_made():
     frames = pose_frames(Task(env="Posed-v0"), np.array([[1.0, 2, 3, 4, 5], [10, 20, 30, 40, 50]]))
     assert frames[:, 0, :, 0].tolist() == [[7, 1, 2, 3, 4, 5], [7, 10, 20, 30, 40, 50]]
+
+
+@pytest.mark.parametrize("env_id", ["Hopper-v5", "Ant-v5"])
+def test_poses_of_real_mujoco_environments(env_id):
+    pytest.importorskip("mujoco")
+    env = gymnasium.make(env_id).unwrapped
+    env.reset(seed=0)
+    env.action_space.seed(0)
+    pose = _mujoco_pose(env, Task(env=env_id))
+    for _ in range(5):
+        obs = env.step(env.action_space.sample())[0]
+        shown = sum(env.observation_structure[part] for part in ("qpos", "qvel"))
+        env.reset(seed=1)
+        pose(obs)
+        np.testing.assert_allclose(env._get_obs()[:shown], obs[:shown], atol=1e-9)
 
 
 def test_the_most_telling_demonstrations():

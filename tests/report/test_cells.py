@@ -71,6 +71,13 @@ def test_other_settings_are_left_out_and_named(tmp_path):
     assert "num_envs = 16" in reasons(found)["wide"]
 
 
+def test_other_settings_are_left_out_even_if_there_is_nothing_else(tmp_path):
+    write_run(tmp_path / "wide", [9.0], num_envs=16)
+    found = sort(tmp_path)
+    assert not found.cells
+    assert "than the paper's: num_envs = 16" in reasons(found)["wide"]
+
+
 def test_settings_inside_a_part_are_named_in_full(tmp_path):
     from rilco.config import RunConfig
     from rilco.rewards.classifier import ClassifierConfig
@@ -98,13 +105,14 @@ def test_of_two_runs_of_a_seed_the_longer_counts(tmp_path):
     assert "second run of seed 1" in reasons(found)["short"]
 
 
-def test_gaussian_noise_is_a_cell_of_its_own(tmp_path):
+@pytest.mark.parametrize(
+    "settings", [{"demos": ("data/Ant-Gaussian.npz",)}, {"demos": (), "demo_kind": "gaussian"}]
+)
+def test_gaussian_noise_is_a_cell_of_its_own(tmp_path, settings):
     write_run(tmp_path / "a", [1.0], task="ant")
-    write_run(tmp_path / "b", [2.0], task="ant", demos=("data/Ant-Gaussian.npz",))
-    write_run(tmp_path / "c", [3.0], task="ant", demos=(), demo_kind="gaussian", seed=2)
-    found = sort(tmp_path)
-    assert found.cells[CellKey("ant", "policy", 0.4, "ril-co")].final.mean == 1.0
-    assert CellKey("ant", "gaussian", 0.4, "ril-co") in found.cells
+    write_run(tmp_path / "b", [2.0], task="ant", **settings)
+    finals = {key.noise: cell.final.mean for key, cell in sort(tmp_path).cells.items()}
+    assert finals == {"policy": 1.0, "gaussian": 2.0}
 
 
 def test_experts_and_unevaluated_runs_are_left_out(tmp_path):

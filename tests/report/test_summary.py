@@ -64,11 +64,14 @@ def test_agreement_names_the_furthest(tmp_path):
     here = load_published()[key].over(EVERY - 640_000, EVERY).mean
     final_runs(tmp_path, "hopper", 0.4, ril_co=here)
     final_runs(tmp_path, "ant", 0.4, ril_co=9000.0)
+    for rate in (0.0, 0.1, 0.2):  # nearer than Ant, and more than are named
+        final_runs(tmp_path, "walker2d", rate, ril_co=-4000.0)
     text = sentences(tmp_path)
     assert (
-        "1 of 2 cells lies within two standard errors, 1 above and 0 below. Furthest off: RIL-Co on Ant at 0.4 (+"
+        "1 of 5 cells lies within two standard errors, 1 above and 3 below. Furthest off: RIL-Co on Ant at 0.4 (+"
         in text
     )
+    assert text.count("RIL-Co on Walker2D") == 2  # three in all
 
 
 def test_what_is_missing(tmp_path):

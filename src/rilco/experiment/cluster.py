@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from rilco import __version__
 from rilco.errors import ConfigError, RunError
-from rilco.experiment.launch import Request, ask_to_stop, how_it_ended, start_run
+from rilco.experiment.launch import Request, ask_to_stop, how_it_ended, search_path, start_run
 
 if TYPE_CHECKING:
     from rilco.experiment.engine import Ended, Settings
@@ -41,25 +41,13 @@ class ClusterEngine:
         jobs: int | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        self.settings, self.jobs, self._environment = settings, jobs, dict(environment or {})
+        self.settings, self.jobs = settings, jobs
+        self._environment = {**(environment or {}), **({} if address else search_path())}
         ray = self._ray = _import_ray()
         self._tasks: dict[Any, Job] = {}
         self._stopping = False
         self._token = settings.out / f".sweep-{uuid.uuid4().hex[:12]}"
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        cpus = None if address or jobs is None else jobs * settings.workers
-        try:
-            ray.init(
-                address=address,
-                num_cpus=cpus,
-                log_to_driver=False,
-                include_dashboard=None if address else False,
-            )
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            raise RunError(
-                f"--address {address}: no Ray cluster could be joined there ({str(error).splitlines()[0]}). Start one "
-                "with `ray start --head`, or leave --address out to start one on this machine."
-            ) from error
+        _connect(ray, address, None if address or jobs is None else jobs * settings.workers)
         self._task = ray.remote(
             num_cpus=settings.workers,
             max_retries=RETRIES,
@@ -140,6 +128,25 @@ def run_on_node(request: Mapping[str, Any], token: str, version: str) -> str:
     finally:
         if process.poll() is None:
             process.kill()
+
+
+def _connect(ray: Any, address: str | None, cpus: int | None) -> None:
+    """Join a cluster, or start one of this machine alone, which tells nobody that it is used."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault(
+        "RAY_raylet_start_wait_time_s", "120"
+    )  # a busy machine needs more than the usual 30
+    own = {} if address else {"num_cpus": cpus, "include_dashboard": False}
+    try:
+        ray.init(address=address, log_to_driver=False, **own)
+    except Exception as error:  # Ray raises all kinds, plain Exception among them
+        what = (
+            f"--address {address}: no Ray cluster could be joined there" if address else "Ray did not start"
+        )
+        raise RunError(
+            f"{what} ({str(error).strip().splitlines()[0]}). Start a cluster with `ray start --head` and name it by "
+            "--address, or use --engine local."
+        ) from error
 
 
 def _import_ray() -> Any:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -62,8 +60,3 @@ class Settings(NamedTuple):
 
     def log(self, job: Job) -> Path:
         return self.out / LOGS / f"{job.name}.log"
-
-
-def search_path() -> dict[str, str]:
-    """So that runs on this machine find the same modules as this process, a user's environments among them."""
-    return {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}

@@ -85,6 +85,11 @@ def last_lines(log: Path, count: int = 12) -> str:
     return "\n".join(text.rstrip().splitlines()[-count:])
 
 
+def search_path() -> dict[str, str]:
+    """So that runs on this machine find the same modules as this process, a user's environments among them."""
+    return {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+
+
 def _threads() -> dict[str, str]:
     """The settings above, XLA's behind what the user set."""
     flags = f"{os.environ.get('XLA_FLAGS', '')} {ONE_THREAD['XLA_FLAGS']}".strip()

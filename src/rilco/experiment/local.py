@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 import time
 
-from rilco.experiment.engine import Ended, Settings, search_path
+from rilco.experiment.engine import Ended, Settings
 from rilco.experiment.grid import Job
-from rilco.experiment.launch import ask_to_stop, how_it_ended, start_run
+from rilco.experiment.launch import ask_to_stop, how_it_ended, search_path, start_run
 from rilco.rollout.pool import default_workers
 
 

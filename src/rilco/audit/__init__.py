@@ -1,0 +1,1 @@
+"""Auditing demonstrations: which of them are bad."""

@@ -1,0 +1,99 @@
+"""Methods over all tasks at once: scores as shares of the expert's return."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rilco.errors import ConfigError
+from rilco.ladder import PUBLISHED_RETURNS, shipped_rung
+from rilco.report.cells import Cell
+from rilco.report.published import POLICY, TASKS, CellKey
+from rilco.report.statistics import (
+    Interval,
+    improvement_interval,
+    interquartile_mean,
+    iqm_interval,
+    probability_of_improvement,
+)
+from rilco.report.style import in_order
+
+REFERENCE = "ril-co"
+
+
+class Expert(NamedTuple):
+    """Whose return counts as 1."""
+
+    value: float
+    shipped: bool
+    """Whether it is the expert that comes with rilco; the paper's otherwise."""
+
+
+class MethodScore(NamedTuple):
+    """One method at one noise rate."""
+
+    method: str
+    tasks: tuple[str, ...]
+    runs: int
+    iqm: float
+    interval: Interval | None
+    mean: float
+    published_mean: float | None
+    """Mean of the published curves at the same transitions, as shares of the paper's experts' returns."""
+    improvement: float | None
+    """How often a run of RIL-Co is better, over the tasks that both have; None for RIL-Co itself."""
+    improvement_interval: Interval | None
+
+
+def experts() -> dict[str, Expert]:
+    """The expert of each task: the shipped one where there is one, or else the paper's."""
+    found = {}
+    for task in TASKS:
+        try:
+            found[task] = Expert(float(shipped_rung(task, 1)[1]["mean_return"]), True)
+        except ConfigError:
+            found[task] = Expert(float(PUBLISHED_RETURNS[task][0]), False)
+    return found
+
+
+def scores_at(rate: float, cells: Mapping[CellKey, Cell], expert: Mapping[str, Expert]) -> list[MethodScore]:
+    """Every method that was run at a noise rate, in the usual order."""
+    methods: dict[str, dict[str, Cell]] = {}
+    for key, cell in cells.items():
+        if key.noise == POLICY and key.noise_rate == rate:
+            methods.setdefault(key.method, {})[key.task] = cell
+    reference = methods.get(REFERENCE, {})
+    return [_score(method, methods[method], reference, expert) for method in in_order(methods)]
+
+
+def _score(
+    method: str, cells: Mapping[str, Cell], reference: Mapping[str, Cell], expert: Mapping[str, Expert]
+) -> MethodScore:
+    tasks = tuple(task for task in TASKS if task in cells)
+    scores = [cells[task].finals / expert[task].value for task in tasks]
+    everything = np.concatenate(scores)
+    shared = [task for task in tasks if task in reference] if method != REFERENCE else []
+    theirs, ours = [reference[task].finals for task in shared], [cells[task].finals for task in shared]
+    return MethodScore(
+        method=method,
+        tasks=tasks,
+        runs=len(everything),
+        iqm=float(interquartile_mean(everything)),
+        interval=iqm_interval(scores),
+        mean=float(np.mean([score.mean() for score in scores])),
+        published_mean=_published_mean(tasks, cells),
+        improvement=probability_of_improvement(theirs, ours) if shared else None,
+        improvement_interval=improvement_interval(theirs, ours) if shared else None,
+    )
+
+
+def _published_mean(tasks: Sequence[str], cells: Mapping[str, Cell]) -> float | None:
+    shares = []
+    for task in tasks:
+        here = cells[task].published_here
+        if here is None:
+            return None
+        shares.append(here.mean / PUBLISHED_RETURNS[task][0])
+    return float(np.mean(shares))

@@ -1,0 +1,118 @@
+"""From a results folder to a report: read, sort, draw, write."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from rilco.errors import ConfigError, RunError
+from rilco.experiment.results import Results, read_results
+from rilco.files import write_atomically
+from rilco.report.aggregate import Expert, MethodScore, experts, scores_at
+from rilco.report.cells import Sorted, sort_results
+from rilco.report.content import Content
+from rilco.report.drawing import Figure, figure_files, require_matplotlib
+from rilco.report.figures import curve_figure, report_figures
+from rilco.report.loss_figure import loss_figure
+from rilco.report.media import find_videos
+from rilco.report.page import make_page
+from rilco.report.published import RATES
+from rilco.report.strips import Strip, make_strips
+from rilco.report.style import in_order, tasks_in_order
+
+PAGE = "index.html"
+
+
+def write_report(
+    results: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    frames: bool = True,
+    say: Callable[[str], None] = lambda text: None,
+) -> Path:
+    """Write the page and the figures of whatever runs are below `results`; returns the page's path.
+
+    `frames` renders the strips, which takes a few seconds a policy. What cannot be read, rendered or compared
+    is listed on the page.
+    """
+    root, folder = Path(results), Path(out)
+    require_matplotlib()
+    read = read_results(root)
+    _check_anything(read, root)
+    _check_writable(folder)
+    found = sort_results(read)
+    say(f"{len(read.runs)} runs, {len(found.cells)} cells, {len(read.skipped)} entries skipped")
+    expert = experts()
+    scores = {rate: rows for rate in RATES if (rows := scores_at(rate, found.cells, expert))}
+    figures = {figure.name: figure for figure in _figures(found, expert, scores)}
+    complaints: dict[str, list[str]] = {}
+    strips: list[Strip] = []
+    if frames:
+        say("rendering frames")
+        strips = list(make_strips(found.cells, complaints))
+    _remove_old(folder)
+    videos, more = find_videos([*found.cells.values(), *found.others.values()], folder)
+    say(f"drawing {len(figures)} figures")
+    for figure in figures.values():
+        for ending, data in figure_files(figure).items():
+            write_atomically(folder / "figures" / f"{figure.name}{ending}", data)
+    for strip in strips:
+        write_atomically(folder / "figures" / f"{strip.name}.png", strip.png)
+    content = Content(root, found, figures, expert, scores, strips, videos, more, complaints)
+    write_atomically(folder / PAGE, make_page(content).encode())
+    return folder / PAGE
+
+
+def _figures(
+    found: Sorted, expert: dict[str, Expert], scores: dict[float, list[MethodScore]]
+) -> Iterator[Figure]:
+    yield from report_figures(found.cells, expert, scores)
+    places = {(key.noise, key.noise_rate) for key in found.others}
+    for number, (noise, rate) in enumerate(
+        sorted(places, key=lambda place: (place[0], place[1] or 0.0)), start=1
+    ):
+        keys = [key for key in found.others if (key.noise, key.noise_rate) == (noise, rate)]
+        tasks = tasks_in_order(key.task for key in keys)
+        methods = in_order(key.method for key in keys)
+        yield curve_figure(
+            f"other-{number}", rate, methods, found.others, {}, tasks=tasks, noise=noise, published=False
+        )
+    yield loss_figure()
+
+
+def _check_anything(read: Results, root: Path) -> None:
+    if read.runs:
+        return
+    if not read.skipped:
+        raise RunError(
+            f"{root}: there is no run in this folder. A run is a folder with config.json and metrics.jsonl; name "
+            "the folder that was given as --out to `rilco sweep` or `rilco train`."
+        )
+    first = "; ".join(entry.reason for entry in read.skipped[:3])
+    more = f" And {len(read.skipped) - 3} more." if len(read.skipped) > 3 else ""
+    raise RunError(f"{root}: no run in this folder can be read, so there is nothing to report. {first}{more}")
+
+
+def _check_writable(folder: Path) -> None:
+    """Refuses, before minutes of drawing, a folder that cannot be written to."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise ConfigError(
+            f"--out {folder}: the report cannot be written there ({error.strerror or error}). Name a folder that may be "
+            "written to; it is made if it does not exist."
+        ) from error
+
+
+def _remove_old(folder: Path) -> None:
+    """Take away the figures of an earlier report, which may show what is no longer true; nothing else."""
+    for prefix in ("final", "curves-", "ablation", "gaussian", "over-tasks", "other-", "losses", "strip-"):
+        for file in (folder / "figures").glob(f"{prefix}*"):
+            if file.suffix in (".png", ".svg"):
+                with contextlib.suppress(OSError):
+                    file.unlink()

@@ -1,0 +1,220 @@
+"""Runs sorted into cells (task, noise, method), so that only like is averaged with like."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rilco.config import RunConfig
+from rilco.experiment.results import Results, RunRecord, Skipped
+from rilco.methods import needs_demonstrations
+from rilco.report.published import (
+    GAUSSIAN,
+    POLICY,
+    STRETCH,
+    TASKS,
+    CellKey,
+    PublishedCell,
+    load_published,
+)
+from rilco.report.statistics import (
+    WINDOW,
+    Comparison,
+    Estimate,
+    compare,
+    estimate,
+    final_return,
+    stretch_means,
+)
+
+FREE = ("method", "task", "demos", "noise_rate", "demo_kind", "steps", "seed")
+"""Settings in which runs of a comparison differ; the next ones only say when a run was looked at."""
+LOOKS = ("evaluate_every", "evaluation_episodes", "snapshot_every")
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """The runs of one task, noise rate and method."""
+
+    key: CellKey
+    runs: tuple[RunRecord, ...]
+
+    @cached_property
+    def finals(self) -> np.ndarray:
+        """Each run's final return."""
+        return np.array([final_return(run.transitions, run.returns) for run in self.runs])
+
+    @cached_property
+    def final(self) -> Estimate:
+        return estimate(self.finals)
+
+    @cached_property
+    def lengths(self) -> list[int]:
+        """Each run's transitions at its last evaluation."""
+        return [int(run.transitions[-1]) for run in self.runs]
+
+    @property
+    def unfinished(self) -> int:
+        return sum(not run.finished for run in self.runs)
+
+    @property
+    def published(self) -> PublishedCell | None:
+        return load_published().get(self.key)
+
+    @cached_property
+    def published_here(self) -> Estimate | None:
+        """The published curve over the same transitions as our final returns."""
+        if self.published is None:
+            return None
+        windows = [self.published.over(length - WINDOW, length) for length in self.lengths]
+        mean = float(np.mean([window.mean for window in windows]))
+        stderr = float(np.mean([window.stderr for window in windows]))
+        return Estimate(mean, stderr, self.published.final.runs)
+
+    def against_final(self) -> Comparison | None:
+        return None if self.published is None else compare(self.final, self.published.final)
+
+    def against_curve(self) -> Comparison | None:
+        return None if self.published_here is None else compare(self.final, self.published_here)
+
+    @cached_property
+    def curve(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Transitions, mean and standard error (0 for one run) over stretches as long as the published."""
+        points: dict[int, list[tuple[float, float]]] = defaultdict(list)
+        for run in self.runs:
+            for index, x, y in zip(*stretch_means(run.transitions, run.returns, STRETCH), strict=True):
+                points[int(index)].append((x, y))
+        order = sorted(points)
+        x = np.array([np.mean([point[0] for point in points[i]]) for i in order])
+        means = [estimate([point[1] for point in points[i]]) for i in order]
+        return x, np.array([m.mean for m in means]), np.array([m.stderr or 0.0 for m in means])
+
+
+class Sorted(NamedTuple):
+    """A results folder, ready for drawing."""
+
+    cells: Mapping[CellKey, Cell]
+    """In the paper's grid: one of its tasks, mixed by its noise protocol, with default settings."""
+    others: Mapping[CellKey, Cell]
+    """Other environments or demonstrations: drawn by themselves, with nothing published to compare with."""
+    aside: Sequence[tuple[RunRecord, str]]
+    """Runs that are in neither, with the reason."""
+    skipped: Sequence[Skipped]
+
+
+def sort_results(results: Results) -> Sorted:
+    aside: list[tuple[RunRecord, str]] = []
+    usable: list[RunRecord] = []
+    for run in results.runs:
+        reason = _unusable(run)
+        if reason is None:
+            usable.append(run)
+        else:
+            aside.append((run, reason))
+    kept = _usual(usable, _data_group, data_label, "demonstrations", aside)
+    kept = _usual(kept, cell_key, _settings_label, "settings", aside)
+    groups: dict[CellKey, list[RunRecord]] = defaultdict(list)
+    for run in kept:
+        groups[cell_key(run.config)].append(run)
+    cells = {key: Cell(key, tuple(_one_a_seed(runs, aside))) for key, runs in groups.items()}
+    ours = {key: cell for key, cell in cells.items() if in_grid(key)}
+    others = {key: cell for key, cell in cells.items() if not in_grid(key)}
+    return Sorted(ours, others, sorted(aside, key=lambda pair: pair[0].path), results.skipped)
+
+
+def cell_key(config: RunConfig) -> CellKey:
+    # Files of one's own are told by their name: only the standard dataset has its kind in the configuration.
+    gaussian = config.demo_kind == "gaussian" or any("gaussian" in Path(f).name.lower() for f in config.demos)
+    return CellKey(config.task.name, GAUSSIAN if gaussian else POLICY, config.noise_rate, config.method)
+
+
+def in_grid(key: CellKey) -> bool:
+    """Whether a cell is comparable with the paper's, be it of a method that the paper does not have."""
+    return key.task in TASKS and key.noise_rate is not None
+
+
+def changed_settings(config: RunConfig) -> list[str]:
+    """Settings other than the defaults, which are the paper's: `classifier.lam = 0.3`."""
+    plain: Any = RunConfig(method="acktr")
+    found = []
+    for field in dataclasses.fields(RunConfig):
+        if field.name in FREE or field.name in LOOKS:
+            continue
+        ours, usual = getattr(config, field.name), getattr(plain, field.name)
+        if ours == usual:
+            continue
+        if dataclasses.is_dataclass(ours) and type(ours) is type(usual):
+            found += [
+                f"{field.name}.{inner.name} = {getattr(ours, inner.name)}"
+                for inner in dataclasses.fields(ours)
+                if getattr(ours, inner.name) != getattr(usual, inner.name)
+            ]
+        else:
+            found.append(f"{field.name} = {ours}")
+    return found
+
+
+def data_label(config: RunConfig) -> str:
+    """What the demonstrations are called, without the folders of one machine."""
+    return ", ".join(Path(name).name for name in config.demos) or "the shipped demonstrations"
+
+
+def _settings_label(config: RunConfig) -> str:
+    return ", ".join(changed_settings(config)) or "the default settings"
+
+
+def _data_group(config: RunConfig) -> CellKey:
+    return cell_key(config)._replace(method="")
+
+
+def _unusable(run: RunRecord) -> str | None:
+    if not len(run.returns):
+        return "not evaluated yet"
+    if not needs_demonstrations(run.config.method):
+        return "learns from the true reward"
+    if in_grid(cell_key(run.config)) and changed_settings(run.config):
+        return f"other settings than the paper's: {_settings_label(run.config)}"
+    return None
+
+
+def _usual(
+    runs: Iterable[RunRecord],
+    group: Callable[[RunConfig], CellKey],
+    label: Callable[[RunConfig], str],
+    what: str,
+    aside: list[tuple[RunRecord, str]],
+) -> list[RunRecord]:
+    """The runs whose label is the most frequent one in their group; the others go aside."""
+    groups: dict[CellKey, list[RunRecord]] = defaultdict(list)
+    for run in runs:
+        groups[group(run.config)].append(run)
+    kept = []
+    for members in groups.values():
+        usual = Counter(label(run.config) for run in members).most_common(1)[0][0]
+        for run in members:
+            if label(run.config) == usual:
+                kept.append(run)
+            else:
+                aside.append((run, f"other {what} than its neighbours: {label(run.config)}, not {usual}"))
+    return kept
+
+
+def _one_a_seed(runs: Iterable[RunRecord], aside: list[tuple[RunRecord, str]]) -> list[RunRecord]:
+    """The run of each seed that came furthest."""
+    best: dict[int, RunRecord] = {}
+    for run in runs:
+        rival = best.get(run.config.seed)
+        if rival is None:
+            best[run.config.seed] = run
+            continue
+        better, worse = (run, rival) if run.done > rival.done else (rival, run)
+        best[run.config.seed] = better
+        aside.append((worse, f"a second run of seed {run.config.seed}; the one that came further is used"))
+    return [best[seed] for seed in sorted(best)]

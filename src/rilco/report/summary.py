@@ -1,0 +1,194 @@
+"""What the numbers say, in sentences. Every one is computed; none is written before the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from rilco.report.cells import Cell, Sorted
+from rilco.report.published import GAUSSIAN, POLICY, RATES, RUNS, TASKS, CellKey, load_published
+from rilco.report.statistics import compare
+from rilco.report.style import in_order, method_style, rate_label, task_label
+from rilco.report.tables import length_text, signed
+
+MOST = 3
+"""Cells that are named when the furthest from the published are listed."""
+
+
+def summary(found: Sorted) -> list[str]:
+    """The sentences at the top of the page, the most important first."""
+    cells = found.cells
+    if not cells:
+        return _nothing(found)
+    return [_extent(cells), *_leaders(cells), *_agreement(cells), *_missing(cells)]
+
+
+def _nothing(found: Sorted) -> list[str]:
+    if found.others:
+        return [
+            "No run here is of the paper’s grid, so there is nothing to compare with the published results."
+        ]
+    return ["No run here has been evaluated in a way that the report can use yet; below is what was found."]
+
+
+def _extent(cells: Mapping[CellKey, Cell]) -> str:
+    published = load_published()
+    runs = sum(len(cell.runs) for cell in cells.values())
+    covered = sum(key in published for key in cells)
+    seeds = sorted({len(cell.runs) for cell in cells.values()})
+    lengths = [length for cell in cells.values() for length in cell.lengths]
+    each = plural(seeds[0], "seed") if len(seeds) == 1 else f"{seeds[0]} to {plural(seeds[-1], 'seed')}"
+    extra = len(cells) - covered
+    besides = f" and {plural(extra, 'cell')} of methods or rates that it does not have" if extra else ""
+    return (
+        f"{plural(runs, 'run')} of {length_text(lengths)} transitions cover {covered} of the paper’s {len(published)} "
+        f"cells{besides}, with {each} a cell. A cell is a task, a noise rate and a method; the paper ran each "
+        f"{RUNS} times for 20 M transitions."
+    )
+
+
+def _leaders(cells: Mapping[CellKey, Cell]) -> list[str]:
+    """Who is best at the highest and at the lowest rate that has something to compare RIL-Co with."""
+    rates = [rate for rate in RATES if _contests(rate, cells)]
+    return [
+        _leader_sentence(rate, _contests(rate, cells)) for rate in dict.fromkeys((*rates[-1:], *rates[:1]))
+    ]
+
+
+def _contests(rate: float, cells: Mapping[CellKey, Cell]) -> dict[str, dict[str, Cell]]:
+    """Tasks at which RIL-Co and some other method were run."""
+    found = {}
+    for task in TASKS:
+        rivals = {
+            key.method: cell
+            for key, cell in cells.items()
+            if (key.task, key.noise, key.noise_rate) == (task, POLICY, rate)
+        }
+        if "ril-co" in rivals and len(rivals) > 1:
+            found[task] = rivals
+    return found
+
+
+def _leader_sentence(rate: float, contests: Mapping[str, Mapping[str, Cell]]) -> str:
+    """RIL-Co against the best other method of each task."""
+    groups: dict[str, list[str]] = {"is ahead of every other on": [], "is level on": [], "is behind on": []}
+    ahead, level, behind = groups.values()
+    for task, rivals in contests.items():
+        best = max((method for method in rivals if method != "ril-co"), key=lambda m: rivals[m].final.mean)
+        ours, theirs = rivals["ril-co"].final, rivals[best].final
+        lead = compare(ours, theirs)
+        text = f"{task_label(task)} ({signed(lead.difference)} against {in_prose(best)})"
+        if lead.verdict == "within" and ours.stderr is not None and theirs.stderr is not None:
+            level.append(text)
+        else:
+            (ahead if lead.difference > 0 else behind).append(text)
+    methods = {method for rivals in contests.values() for method in rivals}
+    parts = [f"{phrase} {listed(places)}" for phrase, places in groups.items() if places]
+    return (
+        f"At noise rate {rate:g}, among {plural(len(methods), 'method')} run here, RIL-Co {'; it '.join(parts)}."
+        + (" Level means within two standard errors." if level else "")
+    )
+
+
+def _agreement(cells: Mapping[CellKey, Cell]) -> list[str]:
+    compared = [
+        (cell, comparison) for cell in cells.values() if (comparison := cell.against_curve()) is not None
+    ]
+    if not compared:
+        return []
+    counts = {
+        verdict: sum(c.verdict == verdict for _, c in compared) for verdict in ("within", "above", "below")
+    }
+    sentence = (
+        f"Against the published curve after as many transitions, {counts['within']} of {plural(len(compared), 'cell')} "
+        f"{'lies' if counts['within'] == 1 else 'lie'} within two standard errors, {counts['above']} above and "
+        f"{counts['below']} below."
+    )
+    off = sorted(
+        (pair for pair in compared if pair[1].verdict != "within"), key=lambda pair: abs(pair[1].difference)
+    )
+    if off:
+        named = [
+            f"{cell_name(cell.key)} ({signed(comparison.difference)})" for cell, comparison in off[:MOST]
+        ]
+        sentence += f" Furthest off: {listed(named)}."
+    return [sentence]
+
+
+def _missing(cells: Mapping[CellKey, Cell]) -> list[str]:
+    """Whole methods, tasks and rates that have no run, so that a reader need not search the table."""
+    published = load_published()
+    missing = sum(key not in cells for key in published)
+    if not missing:
+        return ["Every cell of the paper has been run here."]
+    parts = [
+        *_absent(
+            "method",
+            [in_prose(m) for m in in_order({k.method for k in published} - _methods(cells))],
+        ),
+        *_absent("task", [task_label(task) for task in TASKS if task not in {key.task for key in cells}]),
+        *_absent(
+            "noise rate", [f"{rate:g}" for rate in RATES if rate not in {key.noise_rate for key in cells}]
+        ),
+    ]
+    if not any(key.noise != POLICY for key in cells):
+        parts.append("the Gaussian-noise experiment")
+    whole = f" Nothing at all was run of {listed(parts)}." if parts else ""
+    return [f"Not run here: {missing} of the paper’s {len(published)} cells.{whole}"]
+
+
+def _methods(cells: Mapping[CellKey, Cell]) -> set[str]:
+    return {key.method for key in cells}
+
+
+def _absent(what: str, names: Sequence[str]) -> list[str]:
+    return [f"{what if len(names) == 1 else what + 's'} {listed(names)}"] if names else []
+
+
+def caveats(found: Sorted) -> list[str]:
+    """What to keep in mind when reading the summary."""
+    sentences = []
+    single = sum(len(cell.runs) == 1 for cell in found.cells.values())
+    if single:
+        sentences.append(
+            f"{plural(single, 'cell')} {'has' if single == 1 else 'have'} a single run and so no spread of "
+            f"{'its' if single == 1 else 'their'} own: read single-run differences with care."
+        )
+    everything = [*found.cells.values(), *found.others.values()]
+    unfinished = sum(cell.unfinished for cell in everything)
+    if unfinished:
+        sentences.append(
+            f"{plural(unfinished, 'run')} {'is' if unfinished == 1 else 'are'} not finished yet."
+        )
+    if found.aside:
+        sentences.append(
+            f"{plural(len(found.aside), 'run')} {_were(found.aside)} left out of the comparison."
+        )
+    if found.skipped:
+        sentences.append(
+            f"{plural(len(found.skipped), 'entry', 'entries')} of the results folder could not be used."
+        )
+    return sentences
+
+
+def _were(things: Sequence[object]) -> str:
+    return "was" if len(things) == 1 else "were"
+
+
+def in_prose(method: str) -> str:
+    """A method's name without its brackets, for sentences that have their own."""
+    return method_style(method).label.replace(" (", " ").rstrip(")")
+
+
+def cell_name(key: CellKey) -> str:
+    kind = ", Gaussian" if key.noise == GAUSSIAN else ""
+    return f"{in_prose(key.method)} on {task_label(key.task)} at {rate_label(key.noise_rate)}{kind}"
+
+
+def listed(items: Iterable[str]) -> str:
+    """`a, b and c`."""
+    *first, last = items
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def plural(count: int, noun: str, many: str | None = None) -> str:
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
