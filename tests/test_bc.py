@@ -25,9 +25,9 @@ from rilco.training import train_run
 
 ROOT = Path(__file__).resolve().parents[1]
 # Compiling takes most of the time here, so tests share a few settings and sizes of data.
-TINY = BcConfig(hidden_sizes=(8,), batch=16)
+TINY = BcConfig(hidden_sizes=(8,), batch=16, validation=0.1)
 AVERAGING = BcConfig(
-    hidden_sizes=(8,), batch=16, learning_rate=0.01, steps_per_iteration=1, average_over=1000
+    hidden_sizes=(8,), batch=16, learning_rate=0.01, steps_per_iteration=1, average_over=1000, validation=0.1
 )
 
 
@@ -74,7 +74,7 @@ def test_linear_policy_reaches_least_squares():
         + 0.2
         + 0.3 * rng.standard_normal((400, 2))
     )
-    config = BcConfig(hidden_sizes=(), validation=0.0, learning_rate=3e-3, average_over=500)
+    config = BcConfig(hidden_sizes=(), learning_rate=3e-3, average_over=500)
     policy = clone(Demonstrations(obs, action), config, gradient_steps=4000)
     design = np.column_stack([obs[:, :2], np.ones(400)])
     solution, residual, *_ = np.linalg.lstsq(design, action, rcond=None)
@@ -328,6 +328,7 @@ SMALL = {
     "evaluation_episodes": 3,
     "bc.hidden_sizes": [8, 8],
     "bc.batch": 16,
+    "bc.validation": 0.1,
 }
 
 
@@ -480,12 +481,13 @@ def test_ground_truth_does_not_reach_training(tmp_path, demos_file, left_alone):
         ({"classifier.batch": 64}, r"no use for classifier\.batch"),
         ({"loss": "hinge"}, r"no use for classifier\.loss"),
         ({"acktr.discount": 0.9}, r"no use for acktr\.discount"),
+        ({"freeze_normalizer_after": 3}, r"no use for freeze_normalizer_after"),
         ({"method": "gail-ap", "bc.batch": 64}, r"no use for bc\.batch"),
         ({"demos": None}, "needs demonstrations"),
         ({"bc.batch": 0}, r"bc\.batch: expected a positive"),
         ({"bc.learning_rate": 0.0}, r"bc\.learning_rate"),
         ({"bc.validation": 1.0}, r"bc\.validation: expected at least 0 and less than 1; got 1"),
-        ({"bc.validation": 0.0, "bc.patience": 3}, r"bc\.patience is 3, but bc\.validation is 0"),
+        ({"bc.patience": 3}, r"bc\.patience is 3, but bc\.validation is 0"),
         ({"bc.weight_decay": -1.0}, r"bc\.weight_decay"),
         ({"bc.hidden": [8]}, "Did you mean 'hidden_sizes'"),
     ],
@@ -497,7 +499,7 @@ def test_bad_options(settings, said):
 
 
 def test_settings_survive_the_folder(left_alone):
-    assert left_alone.config.bc == BcConfig(hidden_sizes=(8, 8), batch=16)
+    assert left_alone.config.bc == BcConfig(hidden_sizes=(8, 8), batch=16, validation=0.1)
 
 
 @pytest.mark.parametrize(
@@ -531,7 +533,7 @@ def test_a_learning_rate_that_explodes_is_reported(tmp_path, demos_file):
     with pytest.raises(TrainingError, match="NaN or infinity in"):
         train_run(small_config(demos_file, **settings), tmp_path / "run", quiet=True, workers=1)
     with pytest.raises(TrainingError, match="NaN or infinite"):
-        clone(expert_demos(), BcConfig(hidden_sizes=(8, 8), batch=16, learning_rate=1e38))
+        clone(expert_demos(), BcConfig(hidden_sizes=(8, 8), batch=16, learning_rate=1e38, validation=0.1))
 
 
 # -- from the command line -----------------------------------------------------------------------
@@ -571,4 +573,5 @@ def test_authors_expert_is_cloned(tmp_path, shared_dir):
     config = make_config({**options, "evaluation_episodes": 2})
     run = train_run(config, tmp_path / "run", quiet=True)
     assert run.metrics()[-1]["gradient_steps"] == 10_000
+    assert "validation_loss" not in run.metrics()[-1]  # nothing is held out unless asked for
     assert run.evaluations()[-1]["eval_return"] > 1500

@@ -436,3 +436,21 @@ def test_fewer_demonstrations_than_a_batch_work_with_a_warning(tmp_path):
     with pytest.warns(UserWarning, match="Only 5 demonstration pairs"):
         run = small_run(tmp_path / "run", method="ril-co", demos=few, steps=40)
     assert len(run.metrics()) == 2
+
+
+def test_an_observation_is_made_of_the_parts_that_are_named(tmp_path):
+    import h5py
+
+    rng = np.random.default_rng(0)
+    with h5py.File(tmp_path / "named.robomimic.hdf5", "w") as file:
+        demo = file.create_group("data/demo_0")
+        demo["actions"] = rng.uniform(-1, 1, (300, 1)).astype(np.float32)
+        for part in ("place", "speed", "camera"):
+            demo[f"obs/{part}"] = rng.standard_normal((300, 1), np.float32)
+        demo["rewards"] = demo["dones"] = np.zeros(300)
+        demo.attrs["num_samples"] = file["data"].attrs["total"] = 300
+    options = {"method": "ril-co", "demos": tmp_path / "named.robomimic.hdf5", "steps": 40}
+    run = small_run(tmp_path / "run", **options, settings={"obs_keys": "place, speed"})
+    assert run.config.obs_keys == ("place", "speed")
+    with pytest.raises(DemonstrationError, match="place"):
+        small_run(tmp_path / "wrong", **options, settings={"obs_keys": ["plaice", "speed"]})

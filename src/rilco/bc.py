@@ -35,7 +35,7 @@ LEAST_STD = 1e-3
 
 @dataclass(frozen=True)
 class BcConfig:
-    """Behaviour cloning's hyper-parameters; the defaults are the paper's, which holds nothing out."""
+    """Behaviour cloning's hyper-parameters; the defaults are the paper's."""
 
     hidden_sizes: tuple[int, ...] = (64, 64)
     """Widths of the tanh hidden layers; none makes the policy linear."""
@@ -49,9 +49,9 @@ class BcConfig:
     """Share of every weight that is taken off in a gradient step, times the learning rate (AdamW)."""
     average_over: int = 0
     """The policy's weights are a moving average over about so many gradient steps; 0 takes the last weights."""
-    validation: float = 0.1
+    validation: float = 0.0
     """Share of the episodes that is held out, whole, to measure the loss on; of a single episode's pairs,
-    consecutive ones. 0 trains on everything."""
+    consecutive ones. 0 trains on everything: of ten episodes, the tenth made Walker2D fall less often."""
     patience: int = 0
     """Validations, one every 100 iterations, without a new lowest loss after which training stops. The policy is
     then the one with the lowest loss. 0 never stops early, and takes the last weights."""

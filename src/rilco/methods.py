@@ -71,6 +71,8 @@ def check_options(method: str, policy_learner: str, given: Collection[str]) -> N
             "classifier.",
             "policy_learner",
             "start_from",
+            "hold_actor_for",
+            "freeze_normalizer_after",
             *(f"{learner}." for learner in POLICY_LEARNERS),
         }
     else:

@@ -316,9 +316,12 @@ def test_a_demonstration_opens_and_closes(show, audit):
     page.find("#close").click()
     # Not the row that was opened, but the one that was looked at last.
     assert page.run("return Number(document.activeElement.dataset.index)") == order[4]
-    page.press(Keys.END, Keys.SPACE)
+    page.press(Keys.END, Keys.ARROW_UP, Keys.SPACE)
+    page.find("#next").click()
     check_detail(page, audit.demonstrations[order[-1]])
     assert not page.find("#next").is_enabled()
+    page.press(Keys.ARROW_LEFT)  # the keyboard did not stay on the button that was switched off
+    check_detail(page, audit.demonstrations[order[-2]])
     page.check_quiet()
 
 

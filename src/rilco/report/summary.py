@@ -104,7 +104,7 @@ def _agreement(cells: Mapping[CellKey, Cell]) -> list[str]:
         f"{counts['below']} below."
     )
     off = sorted(
-        (pair for pair in compared if pair[1].verdict != "within"), key=lambda pair: abs(pair[1].difference)
+        (pair for pair in compared if pair[1].verdict != "within"), key=lambda pair: -abs(pair[1].difference)
     )
     if off:
         named = [

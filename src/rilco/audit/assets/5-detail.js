@@ -8,9 +8,8 @@ function openDetail(demo) {
   makeStop(demo);
   const opening = !dialog.open;
   if (opening) dialog.showModal();
-  const focused = document.activeElement;
   drawDetail();
-  if (opening || focused.disabled) byId("detail-name").focus();
+  if (opening) byId("detail-name").focus();
   dialog.scrollTop = 0;
 }
 
@@ -30,6 +29,9 @@ function drawDetail() {
     windowSection(demo),
   ];
   byId("detail-body").replaceChildren(...parts.filter((part) => part !== null));
+  // The keyboard must not be lost with what was replaced, nor stay on a button that has just been switched off.
+  const focused = document.activeElement;
+  if (!dialog.contains(focused) || focused === dialog || focused.disabled) byId("detail-name").focus();
   drawChart(chart, demo);
 }
 
