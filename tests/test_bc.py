@@ -292,7 +292,7 @@ def test_held_out_loss_tells_overfitting_and_the_best_weights_are_returned():
     demos = noisy_few()
     data, learner, key = prepare(demos, 0.5, seed=1), bc(OVERFITS), jax.random.key(1)
     state, losses, policies = learner.init(key, 2, 1), [], []
-    while not learner.stopped(state):
+    while not learner.stopped(state) and len(losses) < 50:
         first = len(losses) * INTERVAL
         state, _ = learner.train(state, data, first, first + INTERVAL, key)
         losses.append(float(learner.loss(state, data)))
@@ -306,7 +306,7 @@ def test_held_out_loss_tells_overfitting_and_the_best_weights_are_returned():
     ]
     assert on_trained[1] < on_trained[0]  # while the loss on what it trains on fell
     assert same(state.best, policies[lowest])
-    stopped = clone(demos, OVERFITS, gradient_steps=10**6)
+    stopped = clone(demos, OVERFITS, gradient_steps=25_000)
     assert np.array_equal(stopped.layers[0][0], np.asarray(policies[lowest][0]["w"]))
 
 
@@ -443,7 +443,7 @@ def test_resume_can_go_on_for_longer(tmp_path, demos_file):
 def test_early_stop_finishes_the_run_with_the_best_weights(tmp_path, capsys):
     save_file(noisy_few(), tmp_path / "demos.npz")
     settings = {f"bc.{name}": value for name, value in dataclasses.asdict(OVERFITS).items()}
-    config = small_config(tmp_path / "demos.npz", **settings, evaluate_every=0, steps=10**6)
+    config = small_config(tmp_path / "demos.npz", **settings, evaluate_every=0, steps=100_000)
     run = train_run(config, tmp_path / "run", quiet=True, workers=1)
     lines = metrics(run.path)
     losses = [line["validation_loss"] for line in lines]
@@ -455,7 +455,7 @@ def test_early_stop_finishes_the_run_with_the_best_weights(tmp_path, capsys):
     assert np.mean(error**2) == pytest.approx(min(losses), rel=1e-3)
     before = policy_files(run)
     capsys.readouterr()
-    rilco.train(run.path, resume=True, steps=2 * 10**6, workers=1)
+    rilco.train(run.path, resume=True, steps=200_000, workers=1)
     assert "stopped early" in capsys.readouterr().err
     assert metrics(run.path) == lines
     assert policy_files(run) == before
@@ -559,19 +559,13 @@ def test_command_line(tmp_path, demos_file):
 
 
 def test_authors_expert_is_cloned(tmp_path, shared_dir):
-    """A few thousand gradient steps give most of the expert's return of 2500."""
+    """Seconds of training give the expert's return of 2500; one episode in four may end upside down."""
     pytest.importorskip("pybullet")
     name = "HalfCheetahBulletEnv-v0"
     file = shared_dir / "demos" / name / f"{name}_TRAJ-N10000_P1.0_det.h5"
-    options = {
-        "method": "bc",
-        "task": "halfcheetah",
-        "demos": file,
-        "steps": 10_000 * 128,
-        "evaluate_every": 0,
-    }
-    config = make_config({**options, "evaluation_episodes": 2})
-    run = train_run(config, tmp_path / "run", quiet=True)
-    assert run.metrics()[-1]["gradient_steps"] == 10_000
+    options = {"method": "bc", "task": "halfcheetah", "demos": file, "steps": 20_000 * 128}
+    settings = {"bc.average_over": 2000, "evaluate_every": 0, "evaluation_episodes": 4}
+    run = train_run(make_config({**options, **settings}), tmp_path / "run", quiet=True)
+    assert run.metrics()[-1]["gradient_steps"] == 20_000
     assert "validation_loss" not in run.metrics()[-1]  # nothing is held out unless asked for
     assert run.evaluations()[-1]["eval_return"] > 1500

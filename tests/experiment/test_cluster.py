@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -82,6 +83,13 @@ def test_a_preempted_run_leaves_a_checkpoint_and_asks_to_be_tried_again(tmp_path
         ended.set()
         thread.join()
     assert_checkpointed(run)
+
+
+@pytest.fixture(autouse=True)
+def own_token(monkeypatch):
+    """Without one, Ray would make a token for all clusters of this user, and keep it in the home folder."""
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", uuid.uuid4().hex)
 
 
 @pytest.fixture

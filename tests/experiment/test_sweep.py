@@ -102,7 +102,7 @@ def test_when_asked_to_stop_nothing_new_begins(tmp_path, monkeypatch):
     assert failures == []
     assert engine.started == ["run0", "run1"]
     assert board.summary() == "1 finished, 1 stopped, 3 waiting"
-    assert "Stopping 1 runs" in said
+    assert "each of 1 running" in said
 
 
 def test_a_run_stopped_by_somebody_else_is_reported(tmp_path):
@@ -203,7 +203,7 @@ def test_a_sweep_from_the_command_line(tmp_path):
     assert "the gripper is stuck" in errors
     assert str(out / "logs" / "bad.log") in errors
     again = start_sweep(*command, "--only", "seed=2")
-    assert again.communicate()[0].strip() == f"1 runs, 1 of them finished already -> {out}"
+    assert again.communicate()[0].strip() == f"1 run, 1 of them finished already -> {out}"
     assert again.returncode == 0
 
 

@@ -324,6 +324,7 @@ def test_schedules_reach_their_ends_and_stay():
         assert float(info["log_std"]) == pytest.approx(-1.5 + fraction)  # that of the policy that acted
         step = np.asarray(state.params.critic[0]["w"]) - before
         averages = state.adam[1]
+        assert not np.any(averages.mu.actor.log_std)  # a scheduled spread is not learned
         mean = np.asarray(averages.mu.critic[0]["w"]) / (1 - 0.9**count)
         square = np.asarray(averages.nu.critic[0]["w"]) / (1 - 0.999**count)
         direction = mean / (np.sqrt(square) + 1e-5)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from tests.report.runs import EVERY, add_cells, write_run
@@ -86,6 +88,19 @@ def test_settings_inside_a_part_are_named_in_full(tmp_path):
         demos=("d.npz",), classifier=ClassifierConfig(lam=0.3), steps=7, seed=9, evaluate_every=0
     )
     assert changed_settings(config) == ["classifier.lam = 0.3"]
+
+
+def test_settings_that_a_method_does_not_use_do_not_count(tmp_path):
+    from rilco.config import RunConfig
+    from rilco.rewards.classifier import ClassifierConfig
+    from rilco.rewards.vild import VildConfig
+
+    config = RunConfig(
+        demos=("d.npz",), vild=VildConfig(cloning_steps=7), classifier=ClassifierConfig(lam=0.3)
+    )
+    assert changed_settings(config) == ["classifier.lam = 0.3"]
+    assert changed_settings(dataclasses.replace(config, method="gail-ap")) == []
+    assert changed_settings(dataclasses.replace(config, method="vild")) == ["vild.cloning_steps = 7"]
 
 
 def test_the_demonstrations_that_most_runs_have_are_compared(tmp_path):

@@ -23,6 +23,8 @@ from rilco.rewards.vild import VildConfig
 CONFIG = ClassifierConfig(batch=8, candidates=16, selected=4, minibatches=3, hidden=(8,))
 VILD = VildConfig(hidden=(8,), cloning_steps=20)
 OBS_DIM, ACTION_DIM, DEMONSTRATORS = 3, 2, 3
+# Compiling is nearly all that this suite takes: no effort on programs that run for milliseconds.
+QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 
 METHODS = [name for name in IMITATION if name != "bc"]  # the only one without a reward
 # Of the families that take any loss, those that are not methods of their own: "ril-co" is RIL-Co with the AP loss.
@@ -72,7 +74,7 @@ def compiled(name):
         rewards = (learner.reward(state, halve(pairs.obs), pairs.action) for pairs in (demos, policy))
         return Iteration(state, info, *rewards)
 
-    return jax.jit(learner.init, static_argnums=(1, 2)), jax.jit(iterate)
+    return jax.jit(learner.init, static_argnums=(1, 2)), jax.jit(iterate, compiler_options=QUICK)
 
 
 compiled_for: list[str] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import subprocess
 import uuid
 from collections.abc import Mapping
@@ -138,15 +139,24 @@ def _connect(ray: Any, address: str | None, cpus: int | None) -> None:
     )  # a busy machine needs more than the usual 30
     own = {} if address else {"num_cpus": cpus, "include_dashboard": False}
     try:
+        _knock(address)
         ray.init(address=address, log_to_driver=False, **own)
     except Exception as error:  # Ray raises all kinds, plain Exception among them
         what = (
             f"--address {address}: no Ray cluster could be joined there" if address else "Ray did not start"
         )
         raise RunError(
-            f"{what} ({str(error).strip().splitlines()[0]}). Start a cluster with `ray start --head` and name it by "
-            "--address, or use --engine local."
+            f"{what} ({str(error).strip().splitlines()[0]}). Start a cluster with `ray start --head`, and name it by "
+            "--address auto on one of its machines; by another address, set RAY_AUTH_MODE=token if it asks for a "
+            "token. Or use --engine local."
         ) from error
+
+
+def _knock(address: str | None) -> None:
+    """Whether anything listens there at all: Ray itself would try for minutes."""
+    host, _, port = (address or "").removeprefix("ray://").rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host, int(port)), timeout=20).close()
 
 
 def _import_ray() -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -10,6 +11,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, NamedTuple
+
+from rilco.files import cannot_write
 
 # One thread for BLAS and for XLA. Several runs that share a machine would only wait for each other's threads; and
 # since XLA divides its work by the number of threads, a run has the same bytes on every machine only if that is fixed.
@@ -39,8 +42,12 @@ class Request(NamedTuple):
 def start_run(request: Request) -> subprocess.Popen:
     """A process that trains. It stops with a checkpoint when its standard input closes, so also if we die."""
     log = Path(request.log)
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as file:
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        output = log.open("ab")
+    except OSError as error:
+        raise cannot_write(log, error) from error
+    with output as file:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "rilco.experiment.runner"],
             stdin=subprocess.PIPE,
@@ -50,14 +57,16 @@ def start_run(request: Request) -> subprocess.Popen:
             start_new_session=True,  # Ctrl-C reaches the sweep only, which then ends the runs
         )
     ask = {**request._asdict(), "environment": None}
-    _input(process).write(json.dumps(ask).encode() + b"\n")
-    _input(process).flush()
+    with contextlib.suppress(BrokenPipeError):  # it ended at once; its exit code will say so
+        _input(process).write(json.dumps(ask).encode() + b"\n")
+        _input(process).flush()
     return process
 
 
 def ask_to_stop(process: subprocess.Popen) -> None:
     """Let the run end after its iteration, with a checkpoint."""
-    _input(process).close()
+    with contextlib.suppress(BrokenPipeError):
+        _input(process).close()
 
 
 def how_it_ended(process: subprocess.Popen) -> str:

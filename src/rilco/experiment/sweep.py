@@ -40,7 +40,7 @@ def sweep(
         if stop.requested and not asked:
             asked = True
             display.note(
-                f"Stopping {len(running)} runs; each leaves a checkpoint. Ctrl-C again ends them at once."
+                f"Stopping; each of {len(running)} running leaves a checkpoint. Ctrl-C again ends them at once."
             )
             engine.stop()
         for ended in engine.poll(POLL):

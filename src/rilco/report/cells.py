@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rilco.config import RunConfig
+from rilco.errors import ConfigError
 from rilco.experiment.results import Results, RunRecord, Skipped
-from rilco.methods import needs_demonstrations
+from rilco.methods import check_options, needs_demonstrations
 from rilco.report.published import (
     GAUSSIAN,
     POLICY,
@@ -141,24 +142,32 @@ def in_grid(key: CellKey) -> bool:
 
 
 def changed_settings(config: RunConfig) -> list[str]:
-    """Settings other than the defaults, which are the paper's: `classifier.lam = 0.3`."""
-    plain: Any = RunConfig(method="acktr")
+    """Settings other than the defaults, which are the paper's: `classifier.lam = 0.3`.
+
+    Those that the method has no use for do not count: they may have had other defaults when the run was made.
+    """
+    usual = RunConfig(method="acktr")
     found = []
     for field in dataclasses.fields(RunConfig):
         if field.name in FREE or field.name in LOOKS:
             continue
-        ours, usual = getattr(config, field.name), getattr(plain, field.name)
-        if ours == usual:
-            continue
-        if dataclasses.is_dataclass(ours) and type(ours) is type(usual):
-            found += [
-                f"{field.name}.{inner.name} = {getattr(ours, inner.name)}"
-                for inner in dataclasses.fields(ours)
-                if getattr(ours, inner.name) != getattr(usual, inner.name)
+        ours, default = getattr(config, field.name), getattr(usual, field.name)
+        if dataclasses.is_dataclass(ours):
+            inner = [
+                f.name for f in dataclasses.fields(ours) if getattr(ours, f.name) != getattr(default, f.name)
             ]
-        else:
-            found.append(f"{field.name} = {ours}")
-    return found
+            found += [(f"{field.name}.{name}", getattr(ours, name)) for name in inner]
+        elif ours != default:
+            found.append((field.name, ours))
+    return [f"{name} = {value}" for name, value in found if _uses(config, name)]
+
+
+def _uses(config: RunConfig, setting: str) -> bool:
+    try:
+        check_options(config.method, config.policy_learner, [setting])
+    except ConfigError:
+        return False
+    return True
 
 
 def data_label(config: RunConfig) -> str:

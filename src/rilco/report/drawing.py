@@ -69,7 +69,7 @@ def figure_files(figure: Figure) -> dict[str, bytes]:
     import matplotlib
     from matplotlib.figure import Figure as Canvas
 
-    columns = min(4, len(figure.panels))
+    columns = len(figure.panels) if len(figure.panels) <= 4 else 3
     rows = -(-len(figure.panels) // columns)
     lines = _legend_lines(figure, columns) if figure.methods else []
     legend = LEGEND_LINE * len(lines) + 0.05 * bool(lines)

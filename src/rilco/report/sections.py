@@ -68,8 +68,8 @@ def summary_section(content: Content) -> Section:
 def final_section(content: Content) -> Section:
     text = paragraph(
         "The final return of a run is the mean of its evaluations over its last 640,000 transitions, as long as it "
-        "was: most runs of a report are shorter than the paper’s 20 million. So there are two things to compare "
-        "with: what the authors had after as many transitions, and what they had in the end."
+        "was. The paper’s runs have 20 million. Where ours are shorter there are two things to compare with: what the "
+        "authors had after as many transitions, and what they had in the end."
     )
     caption = (
         "Final return against noise rate. Filled markers with error bars (standard error over seeds) are ours; dashed "
@@ -248,8 +248,8 @@ def left_out_section(content: Content) -> Section | None:
     if found.aside:
         parts.append(
             paragraph(
-                "Only like is averaged with like. These runs differ from the paper’s grid in their settings or their "
-                "data, or have no evaluation yet:"
+                "Only like is averaged with like. These runs differ from their neighbours in their settings or their "
+                "data, learn from the true reward, or have no evaluation yet:"
             )
         )
         parts.append(aside_table(found.aside, content.root))

@@ -244,11 +244,18 @@ def aside_table(aside: Sequence[tuple[RunRecord, str]], root: Path) -> Markup:
 
 
 def skipped_table(skipped: Sequence[Skipped], root: Path) -> Markup:
-    body = []
+    """What was passed over, by reason: a folder may hold many files that are no runs."""
+    groups: dict[str, list[str]] = {}
     for path, reason in skipped:
-        shown = reason.replace(f"{root}/", "").removeprefix(f"{shown_path(path, root)}: ")
-        body.append(row(shown_path(path, root), element("td", shown, class_="prose")))
-    return table("Files and folders that were skipped", [head_row("path", "why", left=("why",))], body)
+        name = shown_path(path, root)
+        shown = reason.replace(f"{root}/", "").removeprefix(f"{name}: ").removeprefix(f"{name}/")
+        groups.setdefault(shown, []).append(name)
+    body = [
+        element("tr", element("td", ", ".join(names), class_="prose"), element("td", reason, class_="prose"))
+        for reason, names in groups.items()
+    ]
+    head = head_row("what", "why", left=("what", "why"))
+    return table("Files and folders that were skipped", [head], body, "even")
 
 
 def shown_path(path: Path, root: Path) -> str:

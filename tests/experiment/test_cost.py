@@ -1,0 +1,116 @@
+"""Estimates of how long a grid takes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+from tests.experiment.tiny import fake_run, tiny
+
+from rilco.experiment import Grid, cost, paper
+from rilco.experiment.cost import Speed, estimate, kind, label, makespan, time_left
+from rilco.experiment.grid import make_jobs
+from rilco.experiment.standing import survey
+from rilco.interrupt import StopSignal
+
+
+def test_makespan_starts_each_run_when_there_is_room():
+    assert makespan([3.0, 1.0, 1.0, 1.0], 2) == 3.0
+    assert makespan([1.0, 1.0, 1.0, 3.0], 2) == 4.0
+    assert makespan([2.0, 5.0], 10) == 5.0
+    assert makespan([], 4) == 0.0
+
+
+def test_time_is_iterations_and_evaluations_and_only_what_is_left():
+    config = tiny(steps=2000, evaluate_every=200)  # 100 iterations, 10 evaluations of 3 episodes
+    speed = Speed(seconds_per_iteration=0.5, seconds_per_step=0.001, measured="")
+    whole = 100 * 0.5 + 10 * 3 * 1000 * 0.001
+    assert time_left(config, speed, 0) == pytest.approx(whole)
+    assert time_left(config, speed, 500) == pytest.approx(0.75 * whole)
+    assert time_left(config, speed, 2000) == 0.0
+    once = dataclasses.replace(config, evaluate_every=0)
+    assert time_left(once, speed, 0) == pytest.approx(50 + 3)
+    never = dataclasses.replace(config, evaluate_every=-1)
+    assert time_left(never, speed, 0) == pytest.approx(50)
+
+
+def test_the_papers_runs_are_of_few_kinds():
+    labels = {label(config) for config in paper()}
+    methods = ("ril-co", "ril-p", "gail-logistic", "vild", "bc")
+    usual = {
+        f"{task}/noise-0.4/{m}" for task in ("halfcheetah", "hopper", "walker2d", "ant") for m in methods
+    }
+    gaussian = {f"ant/gaussian-0.4/{m}" for m in ("ril-co", "gail-logistic", "vild")}
+    assert labels == usual | gaussian
+
+
+def test_runs_of_other_sizes_are_of_another_kind():
+    grid = Grid(num_envs=[8, 32], task="ant", method=["fairl", "gail-ap"], noise_rate=[0.0, 0.4], seed=[1, 2])
+    assert len({label(config) for config in grid}) == 2
+    assert all(kind(config).steps == 25 * config.transitions_per_iteration for config in grid)
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """Instead of measuring: what was asked for, and answers."""
+    asked = []
+
+    def answer(kinds, side_by_side, workers, stop):
+        asked.append(dict(kinds))
+        speeds = {name: Speed(1.0, 0.0, "") for name in kinds if "bad" not in name}
+        return speeds, {name: "exit code 1" for name in kinds if "bad" in name}
+
+    monkeypatch.setattr(cost, "_measure", answer)
+    return asked
+
+
+def estimate_of(jobs, out, side_by_side=2):
+    standings = survey(jobs, out)
+    return estimate(jobs, standings, out, side_by_side=side_by_side, workers=1, stop=StopSignal())
+
+
+def test_each_kind_is_measured_once_and_remembered(tmp_path, measured):
+    jobs = make_jobs([tiny(seed=seed) for seed in (1, 2)])
+    costs = estimate_of(jobs, tmp_path)
+    assert costs.seconds == {job.name: 10.0 for job in jobs}
+    assert [len(kinds) for kinds in measured] == [1]
+    assert estimate_of(jobs, tmp_path) == costs
+    assert [len(kinds) for kinds in measured] == [1, 0]  # from estimate.json
+    estimate_of(jobs, tmp_path, side_by_side=1)
+    assert [len(kinds) for kinds in measured] == [1, 0, 1]  # shared differently, it has to be measured again
+    (tmp_path / "estimate.json").write_text("torn")
+    assert estimate_of(jobs, tmp_path) == costs
+
+
+def test_finished_runs_cost_nothing_and_interrupted_ones_what_is_left(tmp_path, measured):
+    jobs = make_jobs([(f"run{seed}", tiny(seed=seed)) for seed in range(3)])
+    fake_run(tmp_path / "run0", jobs[0].config)
+    fake_run(tmp_path / "run1", jobs[1].config, iterations=4)
+    assert estimate_of(jobs, tmp_path).seconds == pytest.approx({"run1": 6.0, "run2": 10.0})
+
+
+def test_a_kind_that_cannot_be_measured_is_said_so(tmp_path, measured):
+    jobs = make_jobs([tiny(), tiny("bad")])
+    costs = estimate_of(jobs, tmp_path)
+    assert list(costs.seconds) == [jobs[0].name]
+    assert list(costs.failures.values()) == ["exit code 1"]
+
+
+@pytest.mark.slow
+def test_a_real_measurement(tmp_path):
+    jobs = make_jobs([tiny(steps=2_000_000), tiny("Raises", steps=2_000_000)])
+    costs = estimate_of(jobs, tmp_path)
+    assert costs.seconds[jobs[0].name] > 0
+    assert "the gripper is stuck" in "".join(costs.failures.values())
+    table = json.loads((tmp_path / "estimate.json").read_text())
+    (stored,) = table["kinds"].values()
+    assert 0 < stored["seconds_per_iteration"] < 10
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["estimate.json"]
+
+
+def test_an_interrupt_while_measuring_ends_it():
+    stop = StopSignal()
+    stop.signum = 2
+    with pytest.raises(KeyboardInterrupt):
+        cost._measure({"run": tiny()}, 1, 1, stop)
