@@ -20,7 +20,7 @@ from rilco.rewards.classifier import ClassifierConfig
 from rilco.rewards.learner import DemoArrays, RewardLearner
 from rilco.rewards.vild import VildConfig
 
-CONFIG = ClassifierConfig(batch=8, candidates=16, selected=4, minibatches=3, hidden=(8,))
+CONFIG = ClassifierConfig(batch=8, candidates=16, selected=4, minibatches=3, hidden=(8,), learning_rate=5e-3)
 VILD = VildConfig(hidden=(8,), cloning_steps=20)
 OBS_DIM, ACTION_DIM, DEMONSTRATORS = 3, 2, 3
 # Compiling is nearly all that this suite takes: no effort on programs that run for milliseconds.

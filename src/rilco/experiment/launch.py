@@ -19,7 +19,6 @@ from rilco.files import cannot_write
 ONE_THREAD = {
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC"), "1"),
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
-    "JAX_PLATFORMS": "cpu",
 }
 LOGS = "logs"
 
@@ -53,7 +52,7 @@ def start_run(request: Request) -> subprocess.Popen:
             stdin=subprocess.PIPE,
             stdout=file,
             stderr=subprocess.STDOUT,
-            env={**os.environ, **_threads(), **request.environment},
+            env={"JAX_PLATFORMS": "cpu", **os.environ, **_threads(), **request.environment},
             start_new_session=True,  # Ctrl-C reaches the sweep only, which then ends the runs
         )
     ask = {**request._asdict(), "environment": None}
