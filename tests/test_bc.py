@@ -130,11 +130,16 @@ def test_pairs_of_weight_zero_leave_no_trace():
     assert same(ours.arrays(), theirs.arrays())
 
 
-def test_equal_weights_are_no_weights():
+def test_unit_of_the_weights_does_not_matter():
     demos = expert_demos()
-    plain = clone(demos, TINY, gradient_steps=200)
-    weighted = clone(demos, TINY, gradient_steps=200, weights=np.full(len(demos), 0.3))
-    np.testing.assert_allclose(plain.predict(demos.obs), weighted.predict(demos.obs), atol=1e-4)
+    weight = np.random.default_rng(0).uniform(0.1, 1.0, len(demos))
+    data = [prepare(demos, 0.1, seed=1, weights=unit * weight) for unit in (1.0, 400.0)]
+    np.testing.assert_allclose(data[0].weight, data[1].weight, rtol=1e-5)
+    for rows in (
+        data[0].trained_rows,
+        data[0].checked_rows,
+    ):  # so that losses compare with those without weights
+        assert data[0].weight[rows].mean() == pytest.approx(1.0, rel=1e-5)
 
 
 @pytest.mark.parametrize("weights", [[1.0, 2.0], np.full(300, np.nan), -np.ones(300), np.zeros(300)])
@@ -387,7 +392,14 @@ def test_run_is_the_library_function_in_a_folder(left_alone):
 
 def test_evaluating_does_not_change_what_is_learned(tmp_path, demos_file, left_alone):
     quiet = train_run(small_config(demos_file, evaluate_every=-1), tmp_path / "run", quiet=True, workers=1)
-    assert [line["iteration"] for line in metrics(quiet.path)] == [100, 200, 250]
+    lines = metrics(quiet.path)
+    assert [line["iteration"] for line in lines] == [100, 200, 250]
+    first, second, *_ = metrics(
+        left_alone.path
+    )  # after 60 and 100 iterations; a loss is the mean since the last line
+    assert lines[0]["train_loss"] == pytest.approx(
+        0.6 * first["train_loss"] + 0.4 * second["train_loss"], rel=1e-4
+    )
     assert policy_files(quiet)["last.safetensors"] == policy_files(left_alone)["last.safetensors"]
 
 
@@ -530,7 +542,7 @@ def test_resume_with_other_episodes_is_refused(tmp_path):
 
 def test_a_learning_rate_that_explodes_is_reported(tmp_path, demos_file):
     settings = {"bc.learning_rate": 1e38, "evaluate_every": -1}
-    with pytest.raises(TrainingError, match="NaN or infinity in"):
+    with pytest.raises(TrainingError, match="NaN or infinity in policy"):
         train_run(small_config(demos_file, **settings), tmp_path / "run", quiet=True, workers=1)
     with pytest.raises(TrainingError, match="NaN or infinite"):
         clone(expert_demos(), BcConfig(hidden_sizes=(8, 8), batch=16, learning_rate=1e38, validation=0.1))

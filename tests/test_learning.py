@@ -95,6 +95,7 @@ def test_policy_learns_from_what_it_acted_on_and_from_the_learned_reward():
         ),
         update=lambda state, rollout, key: (rollout, {}),
         actor=lambda state: Actor((), jnp.zeros(A)),
+        with_actor=lambda state, actor: state,
     )
     this = make_learner(reward_learner(), watching, discount=0.99, freeze_normalizer_after=FREEZE)
     before = this.init(KEY, D, A, B)

@@ -78,7 +78,7 @@ def test_dry_run_lists_the_runs_and_the_time(tmp_path, grid, monkeypatch):
     from rilco.experiment import cost
 
     speeds = lambda kinds, *how: ({name: cost.Speed(3600.0, 0.0, "") for name in kinds}, {})  # noqa: E731
-    monkeypatch.setattr(cost, "_measure", speeds)
+    monkeypatch.setattr(cost, "measure", speeds)
     fake_run(tmp_path / "out" / run_name(tiny(seed=1)), tiny(seed=1))
     fake_run(tmp_path / "out" / run_name(tiny(seed=2)), tiny(seed=2), iterations=4)
     shown = call(sweep, grid, "--dry-run", "--jobs", 2, "--workers", 1, "--out", tmp_path / "out")

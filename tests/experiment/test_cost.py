@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import subprocess
+import sys
 
 import pytest
 from tests.experiment.tiny import fake_run, tiny
 
 from rilco.experiment import Grid, cost, paper
-from rilco.experiment.cost import Speed, estimate, kind, label, makespan, time_left
+from rilco.experiment.cost import estimate, kind, label, makespan, time_left
 from rilco.experiment.grid import make_jobs
+from rilco.experiment.measure import Sample, Speed, cpu_seconds, measure, speed
 from rilco.experiment.standing import survey
 from rilco.interrupt import StopSignal
 
@@ -48,7 +51,7 @@ def test_the_papers_runs_are_of_few_kinds():
 def test_runs_of_other_sizes_are_of_another_kind():
     grid = Grid(num_envs=[8, 32], task="ant", method=["fairl", "gail-ap"], noise_rate=[0.0, 0.4], seed=[1, 2])
     assert len({label(config) for config in grid}) == 2
-    assert all(kind(config).steps == 25 * config.transitions_per_iteration for config in grid)
+    assert all(kind(config).steps == 35 * config.transitions_per_iteration for config in grid)
 
 
 @pytest.fixture
@@ -61,7 +64,7 @@ def measured(monkeypatch):
         speeds = {name: Speed(1.0, 0.0, "") for name in kinds if "bad" not in name}
         return speeds, {name: "exit code 1" for name in kinds if "bad" in name}
 
-    monkeypatch.setattr(cost, "_measure", answer)
+    monkeypatch.setattr(cost, "measure", answer)
     return asked
 
 
@@ -113,4 +116,61 @@ def test_an_interrupt_while_measuring_ends_it():
     stop = StopSignal()
     stop.signum = 2
     with pytest.raises(KeyboardInterrupt):
-        cost._measure({"run": tiny()}, 1, 1, stop)
+        measure({"run": tiny()}, 1, 1, stop)
+
+
+# -- measuring -----------------------------------------------------------------------------------
+
+LINES = [{"iteration": i, "transitions": 20 * i, "seconds": 100.0 + 2.0 * i} for i in range(1, 36)]
+
+
+def test_processor_time_counts_and_not_the_clock():
+    """Two seconds an iteration by the clock, since others are busy; 0.1 + 0.3 of the processors'."""
+    samples = [Sample(i, 5 + 0.1 * i, 1 + 0.3 * i) for i in (0, 3, 6, 20, 34)]
+    found = speed(LINES, samples, tiny(), workers=1)
+    assert found.seconds_per_iteration == pytest.approx(0.4)
+    assert found.seconds_per_step == pytest.approx(0.3 / 20)
+
+
+def test_processor_time_of_several_rollout_processes_is_divided():
+    """And does not count once they are ending."""
+    samples = [*(Sample(i, 0.1 * i, 0.3 * i) for i in (0, 6, 34)), Sample(35, 3.5, 0.0), Sample(35, 3.6, 0.0)]
+    found = speed(LINES, samples, tiny(), workers=3)
+    assert found.seconds_per_iteration == pytest.approx(0.2)
+
+
+def test_without_samples_the_clock_counts():
+    found = speed(LINES, [], tiny(), workers=1)
+    assert found.seconds_per_iteration == pytest.approx(2.0)
+    assert found.seconds_per_step == pytest.approx(0.1)
+    early = [
+        Sample(0, 0.0, 0.0),
+        Sample(6, 1.0, 1.0),
+        Sample(8, 2.0, 2.0),
+    ]  # then nothing more was seen of it
+    assert speed(LINES, early, tiny(), workers=1) == found
+
+
+def test_what_acts_only_in_evaluations():
+    lines = [{"iteration": 100 * i, "seconds": float(i)} for i in range(1, 35)]
+    lines.append({"iteration": 3500, "seconds": 65.0, "eval_length": 10.0})  # 3 episodes
+    samples = [Sample(0, 0.0, 0.0), Sample(600, 1.0, 7.0), Sample(3400, 29.0, 7.0), Sample(3400, 29.0, 10.0)]
+    found = speed(lines, samples, tiny(), workers=1)
+    assert found.seconds_per_iteration == pytest.approx(0.01)
+    assert found.seconds_per_step == pytest.approx(3.0 / 30)
+    found = speed(lines, [], tiny(), workers=1)
+    assert found.seconds_per_iteration == pytest.approx(0.01)
+    assert found.seconds_per_step == pytest.approx(30.0 / 30)
+
+
+def test_processor_time_of_a_process_and_its_children():
+    burn = "import time; end = time.process_time() + 0.3\nwhile time.process_time() < end: pass\n"
+    code = f"import subprocess, sys\np = subprocess.Popen([sys.executable, '-c', {burn + 'print(1, flush=True); input()'!r}], stdin=sys.stdin)\np.wait()"
+    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with process:
+        process.stdout.readline()
+        own, below = cpu_seconds(process.pid)
+        process.stdin.write(b"\n")
+    assert below >= 0.3
+    assert own < below
+    assert cpu_seconds(process.pid) == (0.0, 0.0)

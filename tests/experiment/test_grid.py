@@ -132,6 +132,7 @@ def test_parts_of_the_paper(part, runs):
         assert {c.noise_rate for c in configs} == {0.4}
     if part == "gaussian":
         assert {(c.task.task, c.demo_kind) for c in configs} == {("ant", "gaussian")}
+        assert "bc" not in {c.method for c in configs}
 
 
 def test_every_published_number_has_its_runs(shared_dir):

@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 from tests.experiment.tiny import fake_run, tiny
 
+from rilco.config import RunConfig
 from rilco.errors import RunError
 from rilco.experiment import thin
 from rilco.experiment.grid import make_jobs
@@ -53,6 +54,13 @@ def test_thinned_copies_count_as_finished_or_are_refused(tmp_path):
     assert standing(tiny(seed=1), tmp_path / "thin" / "whole").state == "finished"
     with pytest.raises(RunError, match="thinned copy"):
         standing(tiny(seed=2), tmp_path / "thin" / "half")
+
+
+def test_a_thinned_copy_names_demonstrations_without_their_folder(tmp_path):
+    config = RunConfig(method="ril-co", demos=("/somewhere/demos.npz",), steps=640)
+    fake_run(tmp_path / "runs" / "run", config)
+    thin(tmp_path / "runs", tmp_path / "thin")
+    assert standing(config, tmp_path / "thin" / "run").state == "finished"
 
 
 def test_progress_of_what_is_not_whole(tmp_path):

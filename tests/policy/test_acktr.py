@@ -35,7 +35,12 @@ def make_rollout(seed=0, reward_scale=1.0):
 
 def jitted(config: AcktrConfig) -> PolicyLearner:
     learner = acktr(config)
-    return PolicyLearner(jax.jit(learner.init, static_argnums=(1, 2)), jax.jit(learner.update), learner.actor)
+    return PolicyLearner(
+        jax.jit(learner.init, static_argnums=(1, 2)),
+        jax.jit(learner.update),
+        learner.actor,
+        learner.with_actor,
+    )
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,10 @@ ANY_LOSS = [
     for loss in LOSSES
     if loss not in ("ap", "logistic")
 ]
-LEARNERS = [*METHODS, *ANY_LOSS]
+LEARNERS = [
+    *METHODS,
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ANY_LOSS),
+]  # slow: all together
 
 pytestmark = pytest.mark.parametrize("name", LEARNERS)
 
@@ -197,6 +200,17 @@ def test_it_stays_finite(name, extreme):
     assert_finite(proceed(name, begin(name, change(demos)), change(demos), change(policy), iterations=3))
     assert_finite(proceed(name, begin(name, demos), demos, change(policy), iterations=3))
     assert_finite(proceed(name, begin(name, change(demos)), change(demos), policy, iterations=3))
+
+
+@pytest.mark.parametrize("score", [1e4, -1e4])
+def test_it_stays_finite_with_huge_scores(name, score):
+    demos, policy = pairs(), pairs(seed=1)
+    state = begin(name, demos)
+    *hidden, head = state.params
+    biased = state._replace(params=(*hidden, {"w": head["w"], "b": np.full_like(head["b"], score)}))
+    done = proceed(name, biased, demos, policy, iterations=1)
+    np.testing.assert_allclose(done.info["demo_score"], score, rtol=0.01)
+    assert_finite(done)
 
 
 def test_a_single_demonstration_pair_is_enough_to_run(name):

@@ -118,24 +118,6 @@ def test_draws_of_known_pairs_come_from_the_known_pairs():
     np.testing.assert_array_equal(draws.known_action[..., 0], draws.known_obs[..., 0] + 0.25)
 
 
-def test_known_pairs_settle_what_pseudo_labels_cannot():
-    """Half of the demonstrations are bad: no majority, so labels alone cannot know which half."""
-    side = np.where(np.arange(400) < 200, 1.0, -1.0)[:, None]
-    pairs = [np.float32(side + 0.2 * rng.normal(size=(400, 1))) for _ in range(2)]
-    bad = [np.float32(-1.0 + 0.2 * rng.normal(size=(50, 1))) for _ in range(2)]
-    demos = DemoArrays(*pairs, None, *bad)
-    config = dataclasses.replace(CONFIG, batch=32, candidates=64, selected=32, learning_rate=1e-2)
-    learner, generator = ril_co(config), np.random.default_rng(0)
-    state = learner.init(jax.random.key(0), 1, 1)
-    update = jax.jit(learner.update, static_argnums=4)
-    for i in range(150):
-        policy = np.float32(0.2 * generator.normal(size=(64, 2)))
-        draws = learner.sample(demos, generator)
-        state, _ = update(state, draws, policy[:, :1], policy[:, 1:], jnp.asarray, jax.random.key(i))
-    ones = jnp.ones((1, 1))
-    assert learner.reward(state, ones, ones) > learner.reward(state, -ones, -ones) + 0.2
-
-
 # --- RIL-P as published
 
 

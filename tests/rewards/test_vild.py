@@ -70,16 +70,24 @@ def test_the_expected_log_likelihood_and_the_entropy_are_those_of_sampled_action
 
 
 def test_each_demonstrator_has_its_own_head_and_means_stay_within_the_scale():
+    rng = np.random.default_rng(0)
     model = build(jax.random.key(0), OBS_DIM, ACTION_DIM, 3, SMALL)
-    model = model._replace(head_w=20.0 * np.asarray(model.head_w))
-    scale = np.array([0.5, 4.0], np.float32)
-    obs, action = np.ones((3, OBS_DIM), np.float32), np.ones((3, ACTION_DIM), np.float32)
-    together = np.asarray(inferred_by(model, scale, obs, action, np.array([2, 0, 1])).mean)
-    alone = [inferred_by(model, scale, obs[:1], action[:1], np.array([k])).mean[0] for k in (2, 0, 1)]
-    np.testing.assert_allclose(together, np.stack(alone), rtol=1e-5)
-    assert len(np.unique(together[:, 0].round(4))) == 3
-    assert (np.abs(together) <= scale).all()
-    assert np.abs(together[:, 1]).max() > 1, "a scale that does nothing"
+    model = model._replace(
+        head_w=20.0 * np.asarray(model.head_w),
+        head_b=rng.standard_normal((3, ACTION_DIM), np.float32),
+        log_std=rng.standard_normal((3, ACTION_DIM), np.float32),
+    )
+    scale, who = np.array([0.5, 4.0], np.float32), np.array([2, 0, 1, 2])
+    obs, action = (rng.standard_normal((4, dim), np.float32) for dim in (OBS_DIM, ACTION_DIM))
+    inferred = inferred_by(model, scale, obs, action, who)
+    for i, k in enumerate(who):
+        (layer,) = model.trunk
+        features = np.tanh(np.concatenate([obs[i], action[i] / scale]) @ layer["w"] + layer["b"])
+        expected = scale * np.tanh(features @ model.head_w[k] + model.head_b[k])
+        np.testing.assert_allclose(inferred.mean[i], expected, rtol=1e-4, atol=1e-5)
+        np.testing.assert_array_equal(inferred.log_std[i], model.log_std[k])
+    assert (np.abs(inferred.mean) <= scale).all()
+    assert np.abs(inferred.mean[:, 1]).max() > 1, "a scale that does nothing"
 
 
 def test_spreads_are_brought_back_into_their_ranges():
@@ -173,6 +181,15 @@ def test_inference_moves_toward_what_the_classifier_takes_for_expert_and_the_mor
     np.testing.assert_allclose(pull(0.5, 0.1), 10.0 * pull(0.5), rtol=0.05)
 
 
+def test_the_bounds_reward_is_the_log_probability_of_being_the_experts_over_the_temperature():
+    # At g = 0 everywhere that is log(1/2); the logistic loss of a score is its negative.
+    for temperature in (1.0, 0.1):
+        _, info, _ = bound_at(0.5, 0.1, FLAT, temperature)
+        np.testing.assert_allclose(info["vild_reward"], np.log(0.5) / temperature, rtol=1e-5)
+    _, info, _ = bound_at(0.5, 0.1, linear(1000.0))
+    assert info["vild_reward"] <= 0, "it must not grow with a score, or inference would run away after it"
+
+
 def test_the_classifiers_risk_counts_demonstrations_by_their_weight():
     params = jax.jit(init_classifier, static_argnums=(1, 2, 3))(jax.random.key(1), OBS_DIM, ACTION_DIM, (8,))
     x = np.random.default_rng(0).standard_normal((6, OBS_DIM + ACTION_DIM)).astype(np.float32)
@@ -189,6 +206,32 @@ def test_the_classifiers_risk_counts_demonstrations_by_their_weight():
         whole, info["risk"] + CONFIG.gradient_penalty * info["gradient_penalty"], rtol=1e-5
     )
     assert none < half < whole
+
+
+def test_importance_weights_are_truncated_and_everybodys_noise_is_learned_within_its_range():
+    config, leap = (
+        dataclasses.replace(CONFIG, batch=20, minibatches=1),
+        VildConfig(hidden=(8,), learning_rate=50.0),
+    )
+    learner = vild(config, leap, num_demonstrators=3)
+    demos = imitators(np.random.default_rng(0), 100)._replace(
+        demonstrator=np.repeat(np.arange(3, dtype=np.int32), (60, 20, 20))
+    )
+
+    @jax.jit
+    def iterate(batches, key):
+        state = learner.init(key, OBS_DIM, ACTION_DIM)
+        log_variance = jnp.log(
+            jnp.array([[2.0, 2.0], [0.5, 0.5], [2e4, 2e4]])
+        )  # drawn 0.2, 0.8 and next to 0
+        state = state._replace(model=state.model._replace(log_variance=log_variance))
+        return learner.update(state, batches, demos.obs, demos.action, identity, key)
+
+    state, info = iterate(learner.sample(demos, np.random.default_rng(0)), jax.random.key(0))
+    # Weights min(share / drawn, 1): 1 for four of twenty rows, 0.2 / 0.8 for sixteen; or for one more or fewer.
+    np.testing.assert_allclose(info["vild_weight"], 0.2 * 1.0 + 0.8 * 0.25, atol=0.04)
+    for values, (low, high) in ((state.model.log_std, (-5, 2)), (state.model.log_variance, (-10, 10))):
+        assert ((values == low) | (values == high)).all(), "each took a leap out of its range"
 
 
 # --- draws
@@ -363,7 +406,7 @@ def test_the_reward_prefers_the_experts_action():
     reward = jax.jit(vild(CONFIG, SHARP, num_demonstrators=len(NOISE)).reward)
     obs = demos.obs[:500]
     right = reward(state, obs, (obs @ EXPERT).astype(np.float32))
-    for shift in ([1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]):
+    for shift in ([1.5, 0.0], [-1.5, 0.0], [0.0, 1.5], [0.0, -1.5]):
         wrong = reward(state, obs, (obs @ EXPERT + np.array(shift)).astype(np.float32))
         assert np.mean(right > wrong) > 0.8
 

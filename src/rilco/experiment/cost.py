@@ -6,24 +6,19 @@ import dataclasses
 import heapq
 import json
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from rilco.config import RunConfig
-from rilco.experiment.engine import Settings
 from rilco.experiment.grid import Job, run_name
-from rilco.experiment.launch import last_lines
-from rilco.experiment.local import LocalEngine
+from rilco.experiment.measure import MEASURED, WARM_UP, Speed, measure
 from rilco.experiment.standing import Standing
 from rilco.files import write_atomically
 from rilco.interrupt import StopSignal
-from rilco.run import read_metrics
 
 FORMAT = "rilco-estimate-1"
 FILE = "estimate.json"
-WARM_UP, MEASURED = 5, 20  # iterations; the first ones compile, and K-FAC's costly updates are every tenth
 EPISODE = 1000  # steps of an evaluation episode, if it lasts to its time limit
 # Methods that compute the same things an iteration, measured as the first of them.
 ALIKE = (
@@ -31,16 +26,6 @@ ALIKE = (
     ("ril-p", "ril-p-logistic"),
     ("gail-logistic", "gail", "gail-ap", "gail-unhinged", "fairl"),
 )
-
-
-class Speed(NamedTuple):
-    """Of one kind of run."""
-
-    seconds_per_iteration: float
-    seconds_per_step: float
-    """Of an evaluation."""
-    measured: str
-    """Under what circumstances, in words."""
 
 
 class Estimate(NamedTuple):
@@ -83,7 +68,7 @@ def estimate(
     wanted = {
         name: config for name, config in kinds.items() if name not in known or known[name].measured != shared
     }
-    measured, failures = _measure(wanted, side_by_side, workers, stop)
+    measured, failures = measure(wanted, side_by_side, workers, stop)
     if measured:
         known |= {name: speed._replace(measured=shared) for name, speed in measured.items()}
         _store(out / FILE, known)
@@ -116,43 +101,6 @@ def makespan(seconds: Sequence[float], side_by_side: int) -> float:
     for length in seconds:
         heapq.heapreplace(free, free[0] + length)
     return max(free)
-
-
-def _measure(
-    kinds: Mapping[str, RunConfig], side_by_side: int, workers: int, stop: StopSignal
-) -> tuple[dict[str, Speed], dict[str, str]]:
-    """Really run a few iterations of each kind, as many at a time as the sweep would."""
-    measured: dict[str, Speed] = {}
-    failures: dict[str, str] = {}
-    with tempfile.TemporaryDirectory(prefix="rilco-estimate-") as folder:
-        settings = Settings(Path(folder), workers, checkpoint_every=10_000)
-        waiting = [Job(name, config) for name, config in reversed(list(kinds.items()))]
-        with LocalEngine(settings, side_by_side) as engine:
-            running = 0
-            while (waiting or running) and not stop.requested:
-                while waiting and engine.room():
-                    engine.start(waiting.pop())
-                    running += 1
-                for job, how in engine.poll(0.2):
-                    running -= 1
-                    if how != "finished":
-                        failures[job.name] = f"{how}: {last_lines(settings.log(job), 3)}"
-                        continue
-                    measured[job.name] = _speed(settings.out / job.name, job.config)
-        stop.raise_if_requested()
-    return measured, failures
-
-
-def _speed(folder: Path, config: RunConfig) -> Speed:
-    lines = read_metrics(folder)
-    evaluated = "eval_return" in lines[-1]
-    first, last = lines[WARM_UP - 1], lines[-2] if evaluated else lines[-1]
-    seconds = (last["seconds"] - first["seconds"]) / (last["iteration"] - first["iteration"])
-    if not evaluated:  # an iteration is mostly steps too
-        return Speed(seconds, seconds / config.transitions_per_iteration, "")
-    learning = seconds * (lines[-1]["iteration"] - last["iteration"])
-    evaluating = max(0.0, lines[-1]["seconds"] - last["seconds"] - learning)
-    return Speed(seconds, evaluating / (config.evaluation_episodes * lines[-1]["eval_length"]), "")
 
 
 def _load(file: Path) -> dict[str, Speed]:

@@ -21,6 +21,10 @@ class LocalEngine:
     def room(self) -> bool:
         return len(self._running) < self.jobs
 
+    def processes(self) -> dict[str, int]:
+        """The ids of what runs now, by the runs' names."""
+        return {name: process.pid for name, (_, process) in self._running.items()}
+
     def start(self, job: Job) -> None:
         process = start_run(self.settings.request(job, search_path()))
         self._running[job.name] = job, process

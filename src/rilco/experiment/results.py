@@ -193,11 +193,11 @@ def _without_duplicates(runs: list[RunRecord]) -> tuple[list[RunRecord], list[Sk
 
 
 def identity(config: RunConfig) -> RunConfig:
-    """The configuration without what does not change what is learned: its length, and when it was looked at."""
-    fixed: dict[str, Any] = {"steps": 1, "evaluate_every": 0, "evaluation_episodes": 1, "snapshot_every": 0}
-    if config.policy_settings.total_updates:  # something decays over the length, which then does change it
-        del fixed["steps"]
-    return dataclasses.replace(config, **fixed)
+    """The configuration without what does not change what is learned: its length, and when it was looked at.
+
+    Where something decays over the length, the policy learner's settings say over how many updates.
+    """
+    return dataclasses.replace(config, steps=1, evaluate_every=0, evaluation_episodes=1, snapshot_every=0)
 
 
 # -- thinning ------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ class VildState(NamedTuple):
 class MiniBatch(NamedTuple):
     """What one mini-batch needs besides the pool; pairs are normalised and joined."""
 
-    index: jax.Array  # [] which of the M this is
+    number: jax.Array  # [] which of the M this is
     policy: jax.Array  # [m, D + A]
     mixing: jax.Array  # [n, 1]
     key: jax.Array
@@ -116,11 +116,11 @@ def vild(
         key: jax.Array,
     ) -> tuple[VildState, Info]:
         deal_key, mixing_key, step_key = jax.random.split(key, 3)
-        pool = Pool(*map(jnp.asarray, batches))
+        pool = jax.tree.map(jnp.asarray, batches)
         pool = pool._replace(obs=normalize(pool.obs))
         policy = join(normalize(policy_obs), policy_action)  # [N, D + A]
         minibatches = MiniBatch(
-            index=jnp.arange(config.minibatches),
+            number=jnp.arange(config.minibatches),
             policy=policy[deal(deal_key, len(policy), config.minibatches)],  # [M, m, D + A]
             mixing=jax.random.uniform(mixing_key, (config.minibatches, config.batch, 1)),
             key=jax.random.split(step_key, config.minibatches),
@@ -150,11 +150,12 @@ def minibatch_step(
     count = setting.config.batch
     # Row i of mini-batch m reads the same place of the pool whoever's pair it takes, and, unless there are very
     # many demonstrators, no other row of the iteration does.
-    place = (minibatch.index * count + jnp.arange(count)) % pool.obs.shape[1]
+    place = (minibatch.number * count + jnp.arange(count)) % pool.obs.shape[1]
 
-    probability = sampling_probabilities(state.model.log_variance, pool.share)
+    share = jnp.asarray(pool.share)
+    probability = sampling_probabilities(state.model.log_variance, share)
     who = choose_demonstrators(choice_key, probability, count)
-    weight = jnp.minimum(pool.share[who] / probability[who], 1.0)
+    weight = jnp.minimum(share[who] / probability[who], 1.0)
     obs, action = pool.obs[who, place], pool.action[who, place]
     inferred = infer(state.model, state.scale, obs, action, who)
     demo = join(obs, draw(inferred, jax.random.normal(action_key, action.shape)))
@@ -165,7 +166,7 @@ def minibatch_step(
     updates, opt_state = setting.optimizer.update(gradients, state.opt_state)
     params = optax.apply_updates(state.params, updates)
 
-    who = pool.turn[minibatch.index]
+    who = pool.turn[minibatch.number]
     obs, action = pool.obs[who, place], pool.action[who, place]
     noise = jax.random.normal(bound_key, action.shape)
     bound_fn = functools.partial(negative_bound, setting.vild)

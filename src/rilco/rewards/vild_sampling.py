@@ -11,7 +11,6 @@ from rilco.errors import DemonstrationError
 from rilco.rewards.classifier import ClassifierConfig
 from rilco.rewards.learner import DemoArrays
 
-
 FULL_POOLS = 6
 """Beyond so many demonstrators their pools are smaller, so that a draw stays as cheap as RIL-Co's."""
 
