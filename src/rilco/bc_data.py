@@ -25,9 +25,7 @@ class CloningData(NamedTuple):
 
     obs: jax.Array  # [N, obs_dim] raw
     action: jax.Array  # [N, action_dim]
-    weight: (
-        jax.Array | None
-    )  # [N] with mean 1 over the trained and over the checked pairs; None: all the same
+    weight: jax.Array | None  # [N], mean 1 over the trained and over the checked pairs; None: all the same
     normalizer: Normalizer  # of the trained pairs' observations, fixed
     trained_rows: jax.Array  # [M] int32
     checked_rows: jax.Array  # [K] int32: held-out pairs, or trained ones where none is held out

@@ -32,6 +32,8 @@ def test_time_is_iterations_and_evaluations_and_only_what_is_left():
     assert time_left(config, speed, 0) == pytest.approx(whole)
     assert time_left(config, speed, 500) == pytest.approx(0.75 * whole)
     assert time_left(config, speed, 2000) == 0.0
+    uneven = dataclasses.replace(config, evaluate_every=600)  # after 30, 60, 90 iterations, and at the end
+    assert time_left(uneven, speed, 0) == pytest.approx(100 * 0.5 + 4 * 3)
     once = dataclasses.replace(config, evaluate_every=0)
     assert time_left(once, speed, 0) == pytest.approx(50 + 3)
     never = dataclasses.replace(config, evaluate_every=-1)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from tests.experiment.tiny import tiny
 
 from rilco.errors import ConfigError
 from rilco.experiment import Grid, paper
-from rilco.experiment.grid import make_jobs
+from rilco.experiment.grid import make_jobs, run_name
 from rilco.experiment.selection import load_grid, parse_seeds, select, with_seeds, with_steps
 
 
@@ -95,6 +97,20 @@ def test_steps_replace_those_of_the_grid():
     assert decay.acktr.total_updates == 10
     (job,) = with_steps(make_jobs([decay]), 1000)
     assert job.config.acktr.total_updates == 50
+    assert job.name == run_name(job.config) != run_name(decay)  # the folder says over how many updates
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"), [({}, 25), ({"classifier.lam_iterations": 7}, 7)], ids=["default", "given"]
+)
+def test_lambda_grows_in_the_first_half_of_the_new_length(settings, expected):
+    options = {"task": "ant", "noise_rate": 0.4, "method": "ril-co", "steps": 10 * 640}
+    (job,) = make_jobs([{**options, "lambda_schedule": "linear", **settings}])
+    (longer,) = with_steps([job], 50 * 640)
+    assert longer.config.classifier.lam_iterations == expected
+    assert longer.name == run_name(longer.config)
+    (constant,) = with_steps(make_jobs([options]), 50 * 640)
+    assert constant.config.classifier.lam_iterations == 0
 
 
 # -- a user's own file ---------------------------------------------------------------------------
@@ -125,6 +141,30 @@ def test_a_grid_of_the_users(grid_file):
         "hopper/noise-0.2/ril-co/seed-1",
     ]
     assert len(load_grid(f"{grid_file}:as_grid")) == 3
+
+
+def test_an_error_of_theirs_is_shown_from_their_file_on(grid_file, monkeypatch):
+    monkeypatch.chdir(grid_file.parent)
+    for source in ("mine.py", str(grid_file)):
+        with pytest.raises(
+            ConfigError, match=r"(?s)mine\.py\", line \d+.*1 / 0.*ZeroDivisionError"
+        ) as caught:
+            load_grid(f"{source}:broken")
+        assert "selection.py" not in str(caught.value)
+
+
+def test_a_grid_may_define_dataclasses_and_hides_no_module(tmp_path):
+    (tmp_path / "json.py").write_text(
+        "from __future__ import annotations\n"
+        "import dataclasses\n\n"
+        "@dataclasses.dataclass\n"
+        "class Cell:\n"
+        '    method: str = "acktr"\n\n'
+        'grid = [{"env": "X-v0", **dataclasses.asdict(Cell())}]\n'
+    )
+    before = sys.modules["json"]
+    assert [job.name for job in load_grid(str(tmp_path / "json.py"))] == ["X-v0/acktr/seed-1"]
+    assert sys.modules["json"] is before
 
 
 def test_grids_that_cannot_be_loaded(grid_file, tmp_path):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import io
+import shutil
 import time
 
 import pytest
 from rich.console import Console
 from tests.experiment.tiny import fake_run, tiny
 
+from rilco.experiment import status
 from rilco.experiment.grid import make_jobs
 from rilco.experiment.standing import survey
-from rilco.experiment.status import Board, Row, cells, duration, make_display, make_table
+from rilco.experiment.status import Board, Row, cells, duration, make_display, make_table, under_way
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ def text(table) -> str:
 def test_rows_show_state_transitions_and_return(board):
     assert board.summary() == "1 finished, 4 waiting"
     job = board.rows["run2"].job
-    board.set(job, "started")
+    board.begin(job, "started")
     fake_run(board.out / "run2", job.config, iterations=6)
     board.look()
     assert board.rows["run2"].state == "running"
@@ -81,17 +83,158 @@ def test_durations(seconds, shown):
     assert duration(seconds) == shown
 
 
-def test_plain_lines_where_there_is_no_terminal(board):
-    console = Console(file=io.StringIO(), width=100)
+# -- plain lines, where there is no terminal -----------------------------------------------------
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock to set."""
+    now = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    return now
+
+
+@pytest.fixture
+def lines(board, clock):
+    """A display, and what it has said since it was last asked."""
+    console = Console(file=io.StringIO(), width=40)  # narrower than a line, which must stay one
+
+    def said() -> list[str]:
+        text = console.file.getvalue()
+        console.file.seek(0)
+        console.file.truncate()
+        return text.splitlines()
+
     with make_display(board, console) as display:
-        display.refresh()
-        display.note("[run0]: finished")
-    assert console.file.getvalue() == "[run0]: finished\n"
+        yield display, said
+
+
+def learn(board, name, iterations):
+    """Metrics of so many iterations, whatever was there before."""
+    folder, config = board.out / name, board.rows[name].job.config
+    if folder.exists():
+        shutil.rmtree(folder)
+    fake_run(folder, config, iterations=iterations)
+
+
+def test_a_note_is_said_as_it_is(lines):
+    display, said = lines
+    display.refresh()
+    display.note("[run0] is *not* markup, and no line is too long to stay one line")
+    assert said() == ["[run0] is *not* markup, and no line is too long to stay one line"]
+
+
+def test_every_start_is_told_once_and_from_where(board, lines):
+    display, said = lines
+    for name in ("run1", "run2"):
+        board.begin(board.rows[name].job, "started")
+    display.refresh()
+    assert said() == ["run1: started, going on after 60 transitions", "run2: started"]
+    display.refresh()
+    assert said() == []
+
+
+def test_what_waits_in_a_queue_starts_when_it_is_seen_to_learn(board, lines, clock):
+    display, said = lines
+    job = board.rows["run2"].job
+    board.begin(job, "queued")
+    display.refresh()
+    assert (said(), board.summary()) == ([], "1 finished, 1 queued, 3 waiting")
+    clock[0] += 500
+    learn(board, "run2", 1)
+    display.refresh()
+    assert said()[0] == "run2: started"
+    clock[0] += 90
+    learn(board, "run2", 10)
+    display.ended(board.end(job, "finished"))
+    assert said() == ["run2: finished after 200 transitions in 2 min, return 100"]
+
+
+def test_every_end_is_told_with_return_and_time_or_why(board, lines, clock):
+    display, said = lines
+    for name in ("run2", "run3", "run4"):
+        board.begin(board.rows[name].job, "started")
+    clock[0] += 42
+    learn(board, "run2", 10)
+    learn(board, "run3", 4)
+    display.ended(board.end(board.rows["run2"].job, "finished"))
+    display.ended(board.end(board.rows["run3"].job, "stopped"))
+    display.ended(board.end(board.rows["run4"].job, "failed", "exit code 1"))
+    assert said() == [
+        "run2: finished after 200 transitions in 42 s, return 100",
+        "run3: stopped after 80 transitions in 42 s, return 30",
+        "run4: failed after 0 transitions in 42 s: exit code 1",
+    ]
+
+
+def test_now_and_then_a_line_says_how_far_everything_is(board, lines, clock):
+    display, said = lines
+    for name in ("run1", "run2"):
+        board.begin(board.rows[name].job, "started")
+    display.refresh()
+    clock[0] += 10
+    learn(board, "run1", 4)
+    learn(board, "run2", 1)
+    display.refresh()
+    said()
+    clock[0] += 19.9
+    learn(board, "run2", 2)
+    display.refresh()
+    assert said() == []
+    clock[0] += 0.1
+    display.refresh()
+    # run2: 20 transitions in 20 s. run1 and the two that wait are taken to be as fast: 120 s, 160 s, 200 s and 200 s,
+    # two side by side.
+    assert said() == [
+        "30 s: 1 finished, 2 running, 2 waiting, about 6 min left | run1 40%, return 30 | run2 20%"
+    ]
+    clock[0] += 29
+    display.refresh()
+    assert said() == []
+
+
+def test_time_left_of_all_needs_one_that_was_seen_and_counts_what_ended(board, lines, clock):
+    assert board.seconds_left is None
+    job = board.rows["run2"].job
+    board.begin(job, "started")
+    learn(board, "run2", 1)
+    board.look()
+    assert board.seconds_left is None
+    clock[0] += 18
+    learn(board, "run2", 10)  # 180 transitions in 18 s
+    board.end(job, "finished")
+    board.begin(board.rows["run1"].job, "started")
+    # The one that goes on has 140 to go, the other two 200 each, one at a time.
+    assert board.seconds_left == pytest.approx(54.0)
+    board.end(board.rows["run3"].job, "failed", "exit code 1")
+    assert board.seconds_left == pytest.approx(34.0)
+    learn(board, "run1", 4)
+    clock[0] += 3
+    board.look()
+    learn(board, "run1", 5)
+    clock[0] += 10
+    board.look()  # 20 transitions in 10 s, and 100 to go at that speed; the last waits, at the mean of 0.1 and 0.5 s
+    assert board.seconds_left == pytest.approx(50.0 + 200 * 0.3)
+
+
+def test_a_line_names_only_so_many(board, monkeypatch):
+    monkeypatch.setattr(status, "MOST_NAMED", 2)
+    for row in board.rows.values():
+        row.state = "running"
+    shown = under_way(board)
+    assert shown == "5 running | run0 100%, return 100 | run1 30%, return 30 | 3 more"
+
+
+# -- a table, where there is one -----------------------------------------------------------------
 
 
 def test_a_live_table_on_a_terminal(board):
     console = Console(file=io.StringIO(), width=100, height=20, force_terminal=True)
     with make_display(board, console) as display:
         display.refresh()
+        display.note("Stopping; Ctrl-C again ends all [at once].")
+        display.ended(board.end(board.rows["run1"].job, "stopped"))
     assert "run3" in console.file.getvalue()
-    assert "1 finished, 4 waiting" in console.file.getvalue()
+    assert "1 finished, 1 stopped, 3 waiting" in console.file.getvalue()
+    assert "Ctrl-C again ends all [at once]." in console.file.getvalue()
+    assert "run1: stopped" not in console.file.getvalue()  # the table says so

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,9 +17,10 @@ import pytest
 from rich.console import Console
 from tests.experiment.tiny import fake_run, tiny
 
+from rilco.experiment.cluster import ClusterEngine
 from rilco.experiment.engine import Ended
 from rilco.experiment.grid import Job, make_jobs
-from rilco.experiment.local import share_cores
+from rilco.experiment.local import LocalEngine, share_cores
 from rilco.experiment.standing import survey
 from rilco.experiment.status import Board, Lines
 from rilco.experiment.sweep import sweep
@@ -29,6 +31,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 class Pretender:
     """Ends runs as it is told to, without training; two at a time."""
+
+    first_state = "started"
 
     def __init__(self, out: Path, ends: dict[str, str]) -> None:
         self.out, self.ends = out, ends
@@ -79,8 +83,13 @@ def test_every_run_ends_and_failures_stop_nothing(tmp_path):
         ("run3", "killed by SIGKILL"),
     ]
     assert board.summary() == "3 finished, 2 failed"
-    assert "run0: finished after 200 transitions, return 100" in said
-    assert "run1: failed after 0 transitions" in said
+    lines = re.sub(r"in \d+ s", "in no time", said).splitlines()
+    assert lines[:3] == [
+        "run0: started",
+        "run1: started",
+        "run0: finished after 200 transitions in no time, return 100",
+    ]
+    assert "run1: failed after 0 transitions in no time: exit code 1" in lines
 
 
 def test_a_run_that_ended_well_but_left_nothing_is_a_failure(tmp_path):
@@ -109,6 +118,11 @@ def test_a_run_stopped_by_somebody_else_is_reported(tmp_path):
     _, board, failures, _ = pretend(tmp_path, {"run0": "stopped"}, count=1)
     assert "signal from elsewhere" in failures[0].reason
     assert board.summary() == "1 failed"
+
+
+def test_only_a_cluster_may_let_a_run_wait_that_was_handed_over():
+    """A display must not say that a thousand runs have started."""
+    assert (LocalEngine.first_state, ClusterEngine.first_state) == ("started", "queued")
 
 
 @pytest.mark.parametrize(
@@ -199,6 +213,9 @@ def test_a_sweep_from_the_command_line(tmp_path):
     assert process.returncode == 1, errors
     assert "3 runs, 0 of them finished already" in said
     assert "2 finished, 1 failed" in said
+    assert "good/seed-1: started" in errors
+    assert re.search(r"good/seed-1: finished after 2,000 transitions in .*, return", errors)
+    assert re.search(r"bad: failed after [0-9]+ transitions in .*: exit code 1", errors)
     assert "bad failed: exit code 1" in errors
     assert "the gripper is stuck" in errors
     assert str(out / "logs" / "bad.log") in errors

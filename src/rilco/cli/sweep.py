@@ -51,7 +51,9 @@ ELSEWHERE = (64, 1000)  # cores, for the estimate
     "--checkpoint-every", default=100, show_default=True, type=click.IntRange(1), help="In iterations."
 )
 @click.option("--dry-run", is_flag=True, help="List the runs and estimate the time, and train nothing.")
-@click.option("--quiet", is_flag=True, help="Plain lines instead of a live table.")
+@click.option(
+    "--quiet", is_flag=True, help="Plain lines instead of a live table, as where there is no terminal."
+)
 def command(**options: Any) -> None:
     """Train every run of GRID, as many at a time as there is room for.
 

@@ -35,6 +35,8 @@ class Preempted(Exception):
 class ClusterEngine:
     """Runs as tasks on the Ray cluster at `address`, or on one that is started here."""
 
+    first_state = "queued"
+
     def __init__(
         self,
         settings: Settings,
@@ -134,9 +136,8 @@ def run_on_node(request: Mapping[str, Any], token: str, version: str) -> str:
 def _connect(ray: Any, address: str | None, cpus: int | None) -> None:
     """Join a cluster, or start one of this machine alone, which tells nobody that it is used."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault(
-        "RAY_raylet_start_wait_time_s", "120"
-    )  # a busy machine needs more than the usual 30
+    # A busy machine needs more than the usual 30.
+    os.environ.setdefault("RAY_raylet_start_wait_time_s", "120")
     own = {} if address else {"num_cpus": cpus, "include_dashboard": False}
     try:
         _knock(address)

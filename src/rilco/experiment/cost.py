@@ -90,7 +90,7 @@ def time_left(config: RunConfig, speed: Speed, done: int) -> float:
     share = 1 - min(1.0, done / (config.iterations * config.transitions_per_iteration))
     evaluations = max(0, config.evaluate_every + 1)  # 0: only one, at the end; -1: none
     if config.evaluate_every > 0:
-        evaluations = config.iterations // config.every(config.evaluate_every)
+        evaluations = -(-config.iterations // config.every(config.evaluate_every))  # the end is always one
     evaluating = evaluations * config.evaluation_episodes * EPISODE * speed.seconds_per_step
     return share * (config.iterations * speed.seconds_per_iteration + evaluating)
 

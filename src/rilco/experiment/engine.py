@@ -20,6 +20,9 @@ class Ended(NamedTuple):
 class Engine(Protocol):
     """Use as a context manager; leaving it ends whatever still runs."""
 
+    first_state: str
+    """What a run is once handed over: `started`, or `queued` where it may have to wait for a place."""
+
     def room(self) -> bool:
         """Whether another run can be started or queued."""
 

@@ -14,6 +14,8 @@ from rilco.rollout.pool import default_workers
 class LocalEngine:
     """At most `jobs` runs at a time."""
 
+    first_state = "started"
+
     def __init__(self, settings: Settings, jobs: int) -> None:
         self.settings, self.jobs = settings, jobs
         self._running: dict[str, tuple[Job, subprocess.Popen]] = {}

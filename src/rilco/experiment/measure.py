@@ -22,10 +22,8 @@ from rilco.experiment.standing import read_progress
 from rilco.interrupt import StopSignal
 from rilco.run import read_metrics
 
-WARM_UP, MEASURED = (
-    5,
-    30,
-)  # lines of metrics; the first iterations compile, and K-FAC's costly ones are every tenth
+# Lines of metrics: the first iterations compile, and K-FAC's costly ones are every tenth.
+WARM_UP, MEASURED = 5, 30
 POLL = 0.1  # seconds
 
 
@@ -82,14 +80,11 @@ def speed(lines: list[dict[str, Any]], samples: list[Sample], config: RunConfig,
     whole = itertools.takewhile(lambda pair: _grew(*pair), itertools.pairwise(samples))  # until processes end
     warm = [sample for _, sample in whole if sample.iteration >= lines[WARM_UP - 1]["iteration"]]
     made = config.transitions_per_iteration
-    steps = config.evaluation_episodes * lines[-1].get(
-        "eval_length", 0.0
-    )  # of the evaluation at the end, if any
-    if len(warm) < 2 or warm[-1].iteration - warm[0].iteration < 0.5 * (
-        lines[-1]["iteration"] - warm[0].iteration
-    ):
+    # Of the evaluation at the end, if there is one.
+    steps = config.evaluation_episodes * lines[-1].get("eval_length", 0.0)
+    iterations = warm[-1].iteration - warm[0].iteration if warm else 0
+    if len(warm) < 2 or iterations < 0.5 * (lines[-1]["iteration"] - warm[0].iteration):
         return _by_the_clock(lines, steps, made)
-    iterations = warm[-1].iteration - warm[0].iteration
     learning = (warm[-1].learner - warm[0].learner) / iterations
     acting = (warm[-1].rollouts - warm[0].rollouts) / workers
     if steps:  # behaviour cloning acts in evaluations only

@@ -16,14 +16,7 @@ SEEDS = (1, 2, 3, 4, 5)
 NOISE_RATES = (0.0, 0.1, 0.2, 0.3, 0.4)
 COMPARED = ("ril-co", "gail-logistic", "gail-unhinged", "gail-ap", "fairl", "vild", "bc")
 ABLATION = ("ril-co", "ril-co-logistic", "ril-p", "ril-p-logistic")
-GAUSSIAN = (
-    "ril-co",
-    "gail-logistic",
-    "gail-unhinged",
-    "gail-ap",
-    "fairl",
-    "vild",
-)  # section 4.3 leaves BC out
+GAUSSIAN = tuple(method for method in COMPARED if method != "bc")  # as section 4.3 has it
 
 # Part -> methods and noise rates; all but `gaussian` are of all four tasks.
 PARTS = {
@@ -51,9 +44,8 @@ def paper(
             raise ConfigError(
                 f"--part {part}: the paper has no such part; it has {', '.join(PARTS)}.{suggestion(part, PARTS)}"
             )
-    cells = {
-        cell: None for part in parts for cell in _cells(part)
-    }  # an ordered set: `ril-co` is in two parts
+    # An ordered set: `ril-co` is in two parts.
+    cells = dict.fromkeys(cell for part in parts for cell in _cells(part))
     if demos_root is not None and any(kind == "gaussian" for _, kind, _, _ in cells):
         raise ConfigError(
             f"--demos-root {demos_root}: Gaussian noise is only known of the standard dataset. Choose the other parts "

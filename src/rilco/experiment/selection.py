@@ -52,10 +52,11 @@ def _execute(path: Path) -> ModuleType:
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.append(folder)  # so that it, and the runs, find modules beside it
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    # Under a name that hides no other module; dataclasses, for one, look up the module that they are in.
+    spec = importlib.util.spec_from_file_location(f"rilco_grid_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise ConfigError(f"{path}: could not be read as Python.")
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except RilcoError:
@@ -68,7 +69,10 @@ def _execute(path: Path) -> ModuleType:
 def _user_error(path: Path, error: Exception) -> ConfigError:
     """Their traceback, from their file on."""
     frames = traceback.extract_tb(error.__traceback__)
-    first = next((i for i, frame in enumerate(frames) if Path(frame.filename) == path), len(frames))
+    theirs = path.resolve()
+    first = next(
+        (i for i, frame in enumerate(frames) if Path(frame.filename).resolve() == theirs), len(frames)
+    )
     shown = "".join(traceback.format_list(frames[first:]) + traceback.format_exception_only(error))
     return ConfigError(f"{path}: raised an error while it made the grid.\n\n{shown.rstrip()}")
 
@@ -166,13 +170,23 @@ def with_seeds(jobs: Sequence[Job], seeds: Sequence[int]) -> list[Job]:
 
 
 def with_steps(jobs: Sequence[Job], steps: int) -> list[Job]:
-    """The same runs of another length; a learning rate that decays does so over that length."""
-    return [Job(job.name, _with_steps(job.config, steps)) for job in jobs]
+    """The same runs of another length; what decays or grows over a run's length does so over the new one."""
+    changed = []
+    for job in jobs:
+        config = _with_steps(job.config, steps)
+        ours = job.name == run_name(job.config)  # and not the grid's; it says how long a decay lasts
+        changed.append(Job(run_name(config) if ours else job.name, config))
+    return changed
 
 
 def _with_steps(config: RunConfig, steps: int) -> RunConfig:
     longer = dataclasses.replace(config, steps=steps)
-    if config.policy_settings.total_updates != config.iterations:
-        return longer
-    settings: Any = dataclasses.replace(config.policy_settings, total_updates=longer.iterations)
-    return dataclasses.replace(longer, **{config.policy_learner: settings})
+    changes: dict[str, Any] = {}
+    policy: Any = config.policy_settings
+    if policy.total_updates == config.iterations:
+        changes[config.policy_learner] = dataclasses.replace(policy, total_updates=longer.iterations)
+    # Lambda grows in the first half of a run, unless the grid says otherwise.
+    if config.classifier.lam_iterations == max(1, config.iterations // 2):
+        half = max(1, longer.iterations // 2)
+        changes["classifier"] = dataclasses.replace(config.classifier, lam_iterations=half)
+    return dataclasses.replace(longer, **changes)

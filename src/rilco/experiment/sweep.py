@@ -36,30 +36,29 @@ def sweep(
             job = waiting.popleft()
             engine.start(job)
             running.add(job.name)
-            board.set(job, "started")
+            board.begin(job, engine.first_state)
         if stop.requested and not asked:
             asked = True
             display.note(
                 f"Stopping; each of {len(running)} running leaves a checkpoint. Ctrl-C again ends them at once."
             )
             engine.stop()
+        display.refresh()  # before any of them ends: a start is told first
         for ended in engine.poll(POLL):
             running.discard(ended.job.name)
-            failures += _note(ended, board, display, asked=asked)
-        display.refresh()
+            failures += _take_down(ended, board, display, asked=asked)
     return failures
 
 
-def _note(ended: Ended, board: Board, display: Display, *, asked: bool) -> list[Failure]:
+def _take_down(ended: Ended, board: Board, display: Display, *, asked: bool) -> list[Failure]:
     """Take down how a run ended."""
     job, how = ended
     if how == "finished" and standing(job.config, board.out / job.name).state == "new":
         how = "its folder is empty although it ended well: is --out a file system that all nodes share?"
     if how == "stopped" and not asked:
         how = "stopped by a signal from elsewhere; it goes on when the sweep is called again"
-    state = how if how in ("finished", "stopped") else "failed"
-    board.set(job, state)
-    last = board.rows[job.name].progress
-    returned = "" if last.last_return is None else f", return {last.last_return:,.0f}"
-    display.note(f"{job.name}: {state} after {last.done:,} transitions{returned}")
-    return [] if state != "failed" else [Failure(job, how)]
+    if how in ("finished", "stopped"):
+        display.ended(board.end(job, how))
+        return []
+    display.ended(board.end(job, "failed", how))
+    return [Failure(job, how)]
