@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rilco.bc import BcConfig
+from rilco.cleaning import CleanConfig
 from rilco.errors import ConfigError, RunError, suggestion
 from rilco.methods import POLICY_LEARNERS, check_method, needs_demonstrations
 from rilco.policy.acktr import AcktrConfig
@@ -26,6 +27,7 @@ PARTS: dict[str, type] = {
     "acktr": AcktrConfig,
     "ppo": PpoConfig,
     "bc": BcConfig,
+    "clean": CleanConfig,
 }
 
 
@@ -81,6 +83,8 @@ class RunConfig:
     """PPO's settings."""
     bc: BcConfig = field(default_factory=BcConfig)
     """Behaviour cloning's settings."""
+    clean: CleanConfig = field(default_factory=CleanConfig)
+    """What `ril-co-clean` has besides."""
 
     def __post_init__(self) -> None:
         check_method(self.method)

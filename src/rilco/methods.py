@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 IMITATION = {
     "ril-co": "robust imitation by co-pseudo-labelling (the default)",
+    "ril-co-clean": "a short RIL-Co, an audit by its classifiers, and a clone of what it kept",
     "ril-co-logistic": "RIL-Co with the logistic loss, which is not symmetric",
     "ril-p": "one classifier that labels its own candidates",
     "ril-p-logistic": "RIL-P with the logistic loss",
@@ -66,6 +67,8 @@ def check_options(method: str, policy_learner: str, given: Collection[str]) -> N
         fixed |= {"vild.", "episodes_as_demonstrators"}
     if method in TRUE_REWARD:
         fixed |= {"classifier.", "policy_learner", "noise_rate", "demo_kind", "obs_keys"}
+    if method != "ril-co-clean":
+        fixed.add("clean.")
     if method == "bc":
         fixed |= {
             "classifier.",
@@ -75,7 +78,7 @@ def check_options(method: str, policy_learner: str, given: Collection[str]) -> N
             "freeze_normalizer_after",
             *(f"{learner}." for learner in POLICY_LEARNERS),
         }
-    else:
+    elif method != "ril-co-clean":
         fixed.add("bc.")
     ignored = sorted(
         name

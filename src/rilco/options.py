@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rilco import cleaning
 from rilco.config import RunConfig
 from rilco.errors import ConfigError, suggestion
 from rilco.methods import POLICY_LEARNERS, check_method, check_options
@@ -19,6 +20,7 @@ SHORT = {
     "lam": "classifier.lam",
     "lambda_schedule": "classifier.lam_schedule",
     "pseudo_labels": "classifier.pseudo_labels",
+    "finish": "clean.finish",
     "ril_p_as_published": "classifier.as_published",
 }
 PATHS = ("demos", "nonexpert_demos")
@@ -49,6 +51,8 @@ def make_config(options: Mapping[str, Any], *, stored: RunConfig | None = None) 
         changes.setdefault("policy_learner", method)
     learner = changes.get("policy_learner", base.policy_learner)
     check_options(method, learner, {*top, *inner} if stored is None else inner)
+    if stored is None and method == "ril-co-clean" and inner.get("clean.finish", "none") == "none":
+        changes.setdefault("steps", cleaning.STEPS)  # more would not make the audit better
     if stored is None and learner == "ppo":
         _size_for_ppo(changes, inner)
     _set_lengths(inner, learner, _iterations(base, changes))

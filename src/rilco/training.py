@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from rilco import cleaning
 from rilco.bc_training import Cloner
 from rilco.bookkeeping import Bookkeeper, check_finite
 from rilco.checkpoint import flatten, unflatten
@@ -198,6 +199,9 @@ def train_run(
     that already listens for signals gives its `stop`.
     """
     path = Path(out)
+    if config.method == cleaning.METHOD:
+        with StopSignal() if stop is None else contextlib.nullcontext(stop) as stop:
+            return cleaning.train_clean(config, path, resume=resume, workers=workers, quiet=quiet, stop=stop)
     say = (lambda line: None) if quiet else functools.partial(print, file=sys.stderr)
     demos, known = read_demonstrations(config, say), read_known(config)
     obs_dim, action_dim = config.task.dimensions()
@@ -207,7 +211,7 @@ def train_run(
     if demos is not None and config.method != "bc":
         _warn_if_few(demos, config)
     workers = workers or default_workers()
-    sizes = _sizes(config, obs_dim, action_dim, workers)
+    sizes = pool_sizes(config, obs_dim, action_dim, workers)
     with (
         StopSignal() if stop is None else contextlib.nullcontext(stop) as stop,
         open_run(path, config, resume=resume) as folder,
@@ -258,7 +262,7 @@ def _fingerprint(demos: Demonstrations | None, known: Demonstrations | None) -> 
     )
 
 
-def _sizes(config: RunConfig, obs_dim: int, action_dim: int, workers: int) -> Sizes:
+def pool_sizes(config: RunConfig, obs_dim: int, action_dim: int, workers: int) -> Sizes:
     """What the workers hold; cloning only evaluates, so an environment for each of them is enough."""
     if config.method == "bc":
         return Sizes(workers, 1, obs_dim, action_dim, config.bc.hidden_sizes)

@@ -17,6 +17,7 @@ COMMANDS = {
     "play": ("rilco.cli.play", "Write a video of a trained policy."),
     "experts": ("rilco.cli.experts", "Train experts on the true reward."),
     "demos": ("rilco.cli.demos", "Make, mix, look at and convert demonstrations."),
+    "audit": ("rilco.cli.audit", "Judge demonstrations: which of them are bad."),
     "sweep": ("rilco.cli.sweep", "Many runs: the paper's, or a grid of your own."),
     "results": ("rilco.cli.results", "Read and thin folders of runs."),
     "report": ("rilco.cli.report", "Figures and tables of runs beside the published results."),

@@ -264,7 +264,7 @@ def play_with_noise(
     return parts[0], parts[1:]
 
 
-def check_target(out: str, format_name: str | None, overwrite: bool) -> None:
+def check_target(out: str, format_name: str | None, overwrite: bool, option: str = "--out") -> None:
     """Refuses, before any work is done, what cannot be written."""
     from rilco.formats import target_format
 
@@ -272,7 +272,7 @@ def check_target(out: str, format_name: str | None, overwrite: bool) -> None:
     if place.is_dir() or (place.exists() and not overwrite):
         advice = "remove it first" if place.is_dir() else "replace it with --overwrite"
         raise ConfigError(
-            f"--out {out}: there is something of that name already. Choose another name, or {advice}."
+            f"{option} {out}: there is something of that name already. Choose another name, or {advice}."
         )
 
 

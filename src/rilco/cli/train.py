@@ -90,6 +90,10 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--demo-kind", help="Non-experts of the standard dataset: policy or gaussian.  [default: policy]"
 )
+@click.option(
+    "--finish",
+    help="For ril-co-clean: what goes on from the clone: none, ril-co, gail-ap or gail-logistic.  [default: none]",
+)
 @click.option("--policy-learner", help="What learns the policy: acktr or ppo.  [default: acktr]")
 @run_options
 def command(**options: Any) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,8 +92,16 @@ def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
     return Demonstrations(obs, action, **extra)
 
 
-def save(demos: Demonstrations, path: Path, env: str | None = None) -> None:
-    """Writes HDF5; `env` is a Gymnasium id, from which Minari then recovers the environment."""
+def save(
+    demos: Demonstrations,
+    path: Path,
+    env: str | None = None,
+    notes: Sequence[Mapping[str, str | float]] = (),
+) -> None:
+    """Writes HDF5; `env` is a Gymnasium id, from which Minari then recovers the environment.
+
+    `notes`, one for each of `stretches.split`, become metadata of the episodes.
+    """
     cut = stretches.split(demos)
     metadata = _metadata(demos, cut, path, "hdf5", env)
     with atomic_write(path) as temporary:
@@ -105,6 +113,8 @@ def save(demos: Demonstrations, path: Path, env: str | None = None) -> None:
                 group = file.create_group(f"episode_{k}")
                 group.attrs["id"] = k
                 group.attrs["total_steps"] = cut.length[k]
+                for name, value in notes[k].items() if notes else ():
+                    group.attrs[name] = value
                 for name, values in _episode(demos, cut, k).items():
                     group[name] = values
         _write_metadata(data, metadata)

@@ -1,0 +1,218 @@
+"""Audits from start to end: train where needed, score, judge, and write everything down."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import functools
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from rilco.audit.checks import AuditError
+from rilco.audit.judging import PairJudgements, formed, group, judge
+from rilco.audit.page import write_page
+from rilco.audit.pictures import take_pictures
+from rilco.audit.record import Audit
+from rilco.audit.scoring import STRETCH_TRANSITIONS, Scores, check_auditable, score_run
+from rilco.config import RunConfig
+from rilco.demonstrations import Demonstrations
+from rilco.errors import ConfigError
+from rilco.files import write_atomically
+from rilco.interrupt import StopSignal
+from rilco.progress import make_progress
+from rilco.run import Run
+from rilco.training import read_demonstrations, train_run
+
+STRETCHES = 2
+"""Of training, that scores are averaged over."""
+MOST_STRETCHES = 12
+"""If the separation has not formed by then, the audit says so."""
+JSON, CSV, WINDOWS, PAIRS, PAGE = (
+    "audit.json",
+    "demonstrations.csv",
+    "windows.csv",
+    "pairs.npz",
+    "index.html",
+)
+
+
+class Audited(NamedTuple):
+    demos: Demonstrations
+    """Those that were judged; in pieces, where that was asked for."""
+    audit: Audit
+    pairs: PairJudgements
+    config: RunConfig
+
+    @property
+    def kept(self) -> Demonstrations | None:
+        return self.demos.select(self.pairs.keep) if self.pairs.keep.any() else None
+
+    @property
+    def dropped(self) -> Demonstrations | None:
+        return None if self.pairs.keep.all() else self.demos.select(~self.pairs.keep)
+
+
+def audit_run(
+    run: Run,
+    *,
+    pieces: int = 0,
+    workers: int | None = None,
+    quiet: bool = False,
+    stop: StopSignal | None = None,
+) -> Audited:
+    """Judge the demonstrations that a RIL-Co run learns from."""
+    return audit_runs([run], pieces=pieces, workers=workers, quiet=quiet, stop=stop)
+
+
+def audit_runs(
+    runs: Sequence[Run],
+    *,
+    pieces: int = 0,
+    workers: int | None = None,
+    quiet: bool = False,
+    stop: StopSignal | None = None,
+) -> Audited:
+    """The same by several runs on the same demonstrations, whose seeds split them in different halves."""
+    config = runs[0].config
+    for run in runs:  # before a file is read that may be large
+        check_auditable(run.config, run.path)
+    whole = read_demonstrations(config)
+    if whole is None:
+        raise AuditError(f"{runs[0].path}: learns from no demonstrations.")
+    demos = in_pieces(whole, pieces) if pieces else whole
+    enough = functools.partial(formed, grouping=group(demos))
+    parts = []
+    for run in runs:
+        # The display counts what scoring takes at least; going on for longer is the exception.
+        total = (run.config.iterations + STRETCHES * config.every(STRETCH_TRANSITIONS)) * (
+            config.transitions_per_iteration
+        )
+        shown = dataclasses.replace(run.config, steps=total)
+        with make_progress(shown, run.path, quiet=quiet) as progress:
+            progress.note("Scoring the demonstrations, while training goes on in memory.")
+            parts.append(
+                score_run(
+                    run,
+                    whole,
+                    enough,
+                    least=STRETCHES,
+                    most=MOST_STRETCHES,
+                    workers=workers,
+                    progress=progress,
+                    stop=stop,
+                )
+            )
+    scores = Scores(
+        np.concatenate([part.stretches for part in parts]),
+        np.concatenate([part.policy for part in parts]),
+        sum(part.transitions for part in parts),
+    )
+    audit, pairs = judge(
+        scores,
+        demos,
+        task=config.task.name,
+        files=config.demos or demos.demonstrator_names,
+        seeds=[run.config.seed for run in runs],
+        settings={"method": config.method, "loss": config.classifier.loss, "lambda": config.classifier.lam},
+    )
+    return Audited(demos, audit, pairs, config)
+
+
+def train_and_audit(
+    config: RunConfig,
+    out: Path,
+    *,
+    seeds: int = 1,
+    pieces: int = 0,
+    workers: int | None = None,
+    quiet: bool = False,
+    stop: StopSignal | None = None,
+) -> Audited:
+    """Train RIL-Co in `out` for as many transitions as the configuration has, scoring included, then judge.
+
+    What an earlier call left in `out` is used: an interrupted audit goes on where it was.
+    """
+    before = training_steps(config)
+    runs = []
+    for seed in range(config.seed, config.seed + seeds):
+        wanted = dataclasses.replace(config, seed=seed, steps=before, evaluate_every=-1)
+        runs.append(train_if_needed(wanted, out / f"seed-{seed}", workers=workers, quiet=quiet, stop=stop))
+    return audit_runs(runs, pieces=pieces, workers=workers, quiet=quiet, stop=stop)
+
+
+def training_steps(config: RunConfig) -> int:
+    """Transitions before scoring begins, so that with it there are no more than the configuration says."""
+    scoring = STRETCHES * config.every(STRETCH_TRANSITIONS)
+    before = config.steps // config.transitions_per_iteration - scoring
+    if before < scoring:
+        least = 2 * scoring * config.transitions_per_iteration
+        raise ConfigError(
+            f"--steps {config.steps:,}: too few for an audit, whose scores are averaged over the last "
+            f"{scoring * config.transitions_per_iteration:,} transitions; give at least {least:,}. In practice 300k "
+            "are needed."
+        )
+    return before * config.transitions_per_iteration
+
+
+def train_if_needed(
+    config: RunConfig,
+    path: Path,
+    *,
+    workers: int | None = None,
+    quiet: bool = False,
+    stop: StopSignal | None = None,
+    tensorboard: bool = False,
+) -> Run:
+    """The run in this folder: begun, gone on with or left alone, depending on how far it is."""
+    run = Run(path)
+    begun = (path / "config.json").exists()
+    if begun and run.config == config and _is_finished(run):
+        return run
+    return train_run(
+        config, path, resume=begun, workers=workers, quiet=quiet, stop=stop, tensorboard=tensorboard
+    )
+
+
+def _is_finished(run: Run) -> bool:
+    if not (run.path / "metrics.jsonl").exists():
+        return False
+    lines = run.metrics()
+    return bool(lines) and lines[-1]["iteration"] >= run.config.iterations
+
+
+def in_pieces(demos: Demonstrations, length: int) -> Demonstrations:
+    """The same pairs, each stretch of so many a demonstration of its own."""
+    grouping = group(demos)
+    order = np.argsort(grouping.of_pair, kind="stable")
+    begins = np.cumsum(grouping.pairs) - grouping.pairs
+    place = np.arange(len(order)) - np.repeat(begins, grouping.pairs)
+    episode = np.empty(len(order), np.int64)
+    episode[order] = np.cumsum(place % length == 0) - 1
+    return dataclasses.replace(demos, episode=episode)
+
+
+def write_audit(audited: Audited, out: Path, *, pictures: bool = True) -> Path:
+    """All of it into a folder; returns the page's path."""
+    audit, pairs = audited.audit, audited.pairs
+    out.mkdir(parents=True, exist_ok=True)
+    write_atomically(out / JSON, audit.to_json().encode())
+    write_atomically(out / CSV, audit.to_csv().encode())
+    write_atomically(out / WINDOWS, _windows_csv(pairs).encode())
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **pairs._asdict())
+    write_atomically(out / PAIRS, buffer.getvalue())
+    gallery = take_pictures(audit, audited.demos, audited.config.task) if pictures else None
+    write_page(audit, out / PAGE, gallery)
+    return out / PAGE
+
+
+def _windows_csv(pairs: PairJudgements) -> str:
+    rows, text = pairs.windows(), io.StringIO()
+    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({**row, "score": f"{row['score']:.5g}"} for row in rows)
+    return text.getvalue()

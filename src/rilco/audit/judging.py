@@ -1,0 +1,288 @@
+"""From scores to judgements: the verdict on the data, on every demonstrator, demonstration, window and pair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rilco.audit.calibration import Calibration
+from rilco.audit.judged import WINDOW_PAIRS, JudgedDemonstration, JudgedDemonstrator
+from rilco.audit.record import Audit, Conclusion, NoiseFraction
+from rilco.audit.rule import UNSURE, Cut, expert_probability, find_cut
+from rilco.audit.scoring import Scores
+from rilco.demonstrations import Demonstrations
+
+AGREEMENT = 0.95
+"""Decisions from single stretches of training must agree with that from all on so many of the pairs."""
+OUTSIDE = 0.01
+"""If more than this share of the pairs scores far above the majority, it is not the best that there is."""
+MOST_DOUBTFUL = 0.1
+"""If more than this share of the pairs may well be of either kind, no cut is made."""
+
+
+class Decision(NamedTuple):
+    """What the decision rule makes of a dataset."""
+
+    kind: str
+    cut: Cut | None
+    scores: np.ndarray  # [D] of the demonstrations
+    probability: np.ndarray  # [D] that they are the expert's
+    agreement: float
+    """Share of pairs on which every stretch of training decides the same."""
+    above: float
+    """Share of pairs in demonstrations that score far above the majority."""
+
+    @property
+    def confidence(self) -> float:
+        """That the verdict holds: how clear the components are, times how steady the decision."""
+        if self.cut is None:
+            return 0.0
+        two = self.cut.probability
+        clear = {"mixed": two, "clean": 1.0 - two}.get(self.kind, 0.5)
+        return float(np.clip(clear * self.agreement, 0.0, 1.0))
+
+
+class Grouping(NamedTuple):
+    """Which demonstration each pair belongs to, in the order of `Demonstrations.episodes`."""
+
+    of_pair: np.ndarray  # [N] index of the demonstration
+    pairs: np.ndarray  # [D]
+
+    def means(self, scores: np.ndarray) -> np.ndarray:
+        """[D] of scores [N]"""
+        return np.bincount(self.of_pair, scores, len(self.pairs)) / self.pairs
+
+
+def group(demos: Demonstrations) -> Grouping:
+    _, first, ids = np.unique(demos.episode, return_index=True, return_inverse=True)
+    place = np.empty(len(first), np.int64)
+    place[np.argsort(first, kind="stable")] = np.arange(len(first))
+    of_pair = place[ids]
+    return Grouping(of_pair, np.bincount(of_pair))
+
+
+def decide(scores: Scores, grouping: Grouping) -> Decision:
+    """Apply the rule to the mean over all stretches, and ask of each stretch whether it says the same."""
+    pairs = grouping.pairs
+    each = np.array([grouping.means(stretch) for stretch in scores.stretches])  # [S, D]
+    overall = each.mean(0)
+    cut = find_cut(overall, pairs, float(scores.policy.mean()))
+    if cut is None:
+        return Decision("inseparable", None, overall, np.ones(len(pairs)), 0.0, 0.0)
+    kept = _kept(overall, cut)
+    agreements = []
+    for stretch, policy in zip(each, scores.policy, strict=True):
+        same = _kept(stretch, find_cut(stretch, pairs, float(policy))) == kept
+        agreements.append(float(pairs[same].sum() / pairs.sum()))
+    above = pairs[overall > cut.expert.mean + 4.0 * cut.expert.std].sum() / pairs.sum()
+    agreement = min(agreements)
+    probability = expert_probability(overall, cut)
+    kind = _kind(cut, agreement, float(above))
+    return Decision(kind, cut, overall, probability, agreement, float(above))
+
+
+def formed(scores: Scores, grouping: Grouping) -> bool:
+    """Whether the separation has come to stay: stretches agree, and none has a group above the majority."""
+    decision = decide(scores, grouping)
+    return decision.agreement >= AGREEMENT and decision.above <= OUTSIDE
+
+
+def _kept(scores: np.ndarray, cut: Cut | None) -> np.ndarray:
+    return np.ones(len(scores), bool) if cut is None or not cut.certain else scores >= cut.cut
+
+
+def _kind(cut: Cut, agreement: float, above: float) -> str:
+    if above > OUTSIDE:
+        return "majority-bad"
+    if agreement < AGREEMENT or (cut.certain and cut.doubtful > MOST_DOUBTFUL):
+        return "inseparable"
+    return "mixed" if cut.certain else "clean"
+
+
+def judge(
+    scores: Scores,
+    demos: Demonstrations,
+    *,
+    task: str,
+    files: Sequence[str],
+    seeds: Sequence[int],
+    settings: Mapping[str, Any] | None = None,
+) -> tuple[Audit, PairJudgements]:
+    """The audit of demonstrations by their scores. Their ground truth, where there is one, is only copied along."""
+    grouping = group(demos)
+    decision = decide(scores, grouping)
+    calibration = Calibration(scores.pairs, decision.probability[grouping.of_pair])
+    cut = decision.cut.cut if decision.cut is not None and decision.kind == "mixed" else None
+    audit = Audit(
+        task=task,
+        files=tuple(files),
+        transitions=scores.transitions,
+        seeds=tuple(seeds),
+        verdict=Conclusion(decision.kind, _sentence(decision, grouping), decision.confidence, cut),
+        noise_fraction=_noise(decision, scores, grouping),
+        demonstrators=_demonstrators(demos, scores.pairs, decision, grouping, cut),
+        demonstrations=_demonstrations(demos, scores.pairs, decision, grouping, cut),
+        settings={
+            "stretches": len(scores.stretches),
+            "agreement of stretches": round(decision.agreement, 4),
+            "evidence for two kinds": None if decision.cut is None else round(decision.cut.evidence, 1),
+            **(settings or {}),
+        },
+    )
+    keeps = np.array([audit.keeps(demo) for demo in audit.demonstrations])
+    return audit, PairJudgements(
+        scores.pairs.astype(np.float32),
+        calibration(scores.pairs).astype(np.float32),
+        keeps[grouping.of_pair],
+        grouping.of_pair.astype(np.int32),
+    )
+
+
+class PairJudgements(NamedTuple):
+    """Of every pair, in the demonstrations' own order."""
+
+    score: np.ndarray  # [N] float32
+    expert_probability: np.ndarray  # [N] float32, calibrated
+    keep: np.ndarray  # [N] bool: the verdict on its demonstration
+    demonstration: np.ndarray  # [N] int32
+
+    def windows(self) -> list[dict[str, Any]]:
+        """A row a window: where it is, its score and probability."""
+        rows = []
+        for index in range(int(self.demonstration.max()) + 1):
+            mine = np.flatnonzero(self.demonstration == index)
+            for start in range(0, len(mine), WINDOW_PAIRS):
+                part = mine[start : start + WINDOW_PAIRS]
+                rows.append(
+                    {
+                        "demonstration": index,
+                        "first_step": start,
+                        "pairs": len(part),
+                        "score": float(self.score[part].mean()),
+                        "expert_probability": float(self.expert_probability[part].mean()),
+                        "verdict": "keep" if self.keep[part[0]] else "drop",
+                    }
+                )
+        return rows
+
+
+def _demonstrations(
+    demos: Demonstrations, scores: np.ndarray, decision: Decision, grouping: Grouping, cut: float | None
+) -> tuple[JudgedDemonstration, ...]:
+    counts = np.zeros(len(demos.demonstrator_names), int)
+    judged = []
+    order = np.argsort(grouping.of_pair, kind="stable")
+    parts = np.split(order, np.cumsum(grouping.pairs)[:-1])
+    for index, rows in enumerate(parts):
+        maker = int(demos.demonstrator[rows[0]])
+        counts[maker] += 1
+        mine = scores[rows].astype(np.float64)
+        judged.append(
+            JudgedDemonstration.from_scores(
+                index,
+                f"{demos.demonstrator_names[maker]} #{counts[maker]}",
+                mine,
+                demonstrator=maker if len(demos.demonstrator_names) > 1 else None,
+                expert_probability=float(decision.probability[index]),
+                verdict=_verdict(float(mine.mean()), float(decision.probability[index]), cut),
+                episode_return=None
+                if demos.reward is None
+                else float(demos.reward[rows].sum(dtype=np.float64)),
+                truth=None
+                if demos.expert is None
+                else ("expert" if demos.expert[rows].mean() > 0.5 else "non-expert"),
+            )
+        )
+    return tuple(judged)
+
+
+def _verdict(score: float, probability: float, cut: float | None) -> str:
+    if UNSURE < probability < 1.0 - UNSURE:
+        return "unsure"
+    return "keep" if cut is None or score >= cut else "drop"
+
+
+def _demonstrators(
+    demos: Demonstrations, scores: np.ndarray, decision: Decision, grouping: Grouping, cut: float | None
+) -> tuple[JudgedDemonstrator, ...]:
+    """Nothing where one made all of it, or nobody knows who made what."""
+    if len(demos.demonstrator_names) < 2:
+        return ()
+    judged = []
+    for maker in np.unique(demos.demonstrator):
+        mine = demos.demonstrator == maker
+        probability = float(decision.probability[grouping.of_pair[mine]].mean())
+        sure = not UNSURE < probability < 1.0 - UNSURE
+        verdict = ("drop" if cut is not None and probability < 0.5 else "keep") if sure else "unsure"
+        judged.append(
+            JudgedDemonstrator(
+                id=int(maker),
+                name=demos.demonstrator_names[maker],
+                demonstrations=len(np.unique(grouping.of_pair[mine])),
+                pairs=int(mine.sum()),
+                score=float(scores[mine].mean(dtype=np.float64)),
+                expert_probability=probability,
+                verdict=verdict,
+            )
+        )
+    return tuple(judged)
+
+
+def _noise(decision: Decision, scores: Scores, grouping: Grouping) -> NoiseFraction | None:
+    """The expected share of non-expert pairs; the interval covers doubtful demonstrations and single stretches."""
+    if decision.kind not in ("mixed", "clean"):
+        return None
+    share = grouping.pairs / grouping.pairs.sum()
+    p = decision.probability
+    estimate = float(np.sum(share * (1.0 - p)))
+    spread = 1.96 * float(np.sqrt(np.sum(np.square(share) * p * (1.0 - p))))
+    alone = []
+    for stretch, policy in zip(scores.stretches, scores.policy, strict=True):
+        means = grouping.means(stretch)
+        cut = find_cut(means, grouping.pairs, float(policy))
+        alone.append(float(np.sum(share * (1.0 - expert_probability(means, cut)))))
+    low = max(0.0, min(estimate - spread, *alone))
+    return NoiseFraction(estimate, low, min(1.0, max(estimate + spread, *alone)))
+
+
+def _sentence(decision: Decision, grouping: Grouping) -> str:
+    """The verdict in words, with the reason."""
+    count, pairs = len(grouping.pairs), grouping.pairs
+    if decision.cut is None:
+        return "There is only one demonstration, and nothing to compare it with."
+    if decision.kind == "majority-bad":
+        return (
+            f"{decision.above:.0%} of the pairs score far above the majority. Either the classifiers have not found "
+            "the expert yet (train longer), or most of the data is not the expert's; then no cut can be trusted."
+        )
+    if decision.kind == "inseparable" and decision.agreement >= AGREEMENT:
+        return (
+            f"Good and bad run into each other: {decision.cut.doubtful:.0%} of the pairs are in demonstrations that may "
+            "well be of either kind. Short pieces are harder to judge than whole episodes."
+        )
+    if decision.kind == "inseparable":
+        return (
+            f"Where to cut keeps changing: over the last stretches of training only {decision.agreement:.0%} of the "
+            "pairs were always judged the same. Train longer, or with several seeds."
+        )
+    if decision.kind == "clean":
+        return (
+            f"The scores of all {count:,} demonstrations are those of one kind: two kinds would not explain them "
+            "enough better. Nothing is dropped."
+        )
+    dropped = decision.scores < decision.cut.cut
+    return (
+        f"{int(dropped.sum()):,} of {count:,} demonstrations, with {pairs[dropped].sum() / pairs.sum():.0%} of the "
+        f"pairs, score below a cut at {decision.cut.cut:.2f}; the majority is around {decision.cut.expert.mean:.2f} and "
+        f"closely together, the learner's own pairs at {_policy_level(decision)}."
+    )
+
+
+def _policy_level(decision: Decision) -> str:
+    cut = decision.cut
+    if cut is None or not cut.separation:
+        return "a lower level"
+    unit = (cut.expert.mean - cut.other.mean) / cut.separation
+    return f"{cut.expert.mean - unit:.2f}"

@@ -1,0 +1,120 @@
+"""Scores of the demonstrations that a run learns from, steadied over a stretch of training.
+
+Training goes on in memory from the run's last checkpoint; its folder is only read. So an audit can be made of any
+RIL-Co run, finished or not, and interrupting one loses nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from rilco.audit.checks import AuditError
+from rilco.audit.scores import Average, CrossFitted
+from rilco.config import RunConfig
+from rilco.demonstrations import Demonstrations
+from rilco.interrupt import StopSignal
+from rilco.methods import num_classifiers
+from rilco.progress import Progress, Silent
+from rilco.rewards.ril import split
+from rilco.rollout.pool import RolloutPool, default_workers
+from rilco.run import Run, open_run
+from rilco.training import Trainer, pool_sizes, read_known
+
+STRETCH_TRANSITIONS = 32_000
+"""About so many transitions make a stretch."""
+SCORINGS = 5
+"""How often the demonstrations are scored in a stretch."""
+
+
+class Scores(NamedTuple):
+    """Cross-fitted scores of every pair, in stretches of training that follow one another."""
+
+    stretches: np.ndarray  # [S, N] float32, means over a stretch; high is expert-like
+    policy: np.ndarray  # [S] mean score of the learner's own pairs
+    transitions: int
+    """With which the classifiers were trained by the end of the last stretch."""
+
+    @property
+    def pairs(self) -> np.ndarray:
+        """[N] over all stretches."""
+        return self.stretches.mean(0)
+
+
+def check_auditable(config: RunConfig, path: Path) -> None:
+    """Raises AuditError unless each pair of the run has a classifier that never took it for an expert's."""
+    if num_classifiers(config.method) != 2:
+        raise AuditError(
+            f"{path}: trained by {config.method}, which has no two classifiers on halves of the demonstrations, so no "
+            "classifier could judge a pair that it did not learn from. Train with --method ril-co, or let the audit "
+            "train: rilco audit --task ... --demos ..."
+        )
+
+
+def score_run(
+    run: Run,
+    demos: Demonstrations,
+    enough: Callable[[Scores], bool],
+    *,
+    least: int,
+    most: int,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    stop: StopSignal | None = None,
+) -> Scores:
+    """Go on training from the run's last checkpoint for at least `least` stretches, at most `most`, until the scores
+    of the newest `least` are `enough`; returns those."""
+    config = run.config
+    check_auditable(config, run.path)
+    interval = max(1, config.every(STRETCH_TRANSITIONS) // SCORINGS)
+    halves = split(len(demos), num_classifiers(config.method), config.seed)
+    with _going_on(run, config, demos, workers) as trainer:
+        judge = CrossFitted(trainer.demos, halves) if trainer.demos is not None else None
+        stretches: list[np.ndarray] = []
+        policy: list[float] = []
+        while judge is not None and len(stretches) < most:
+            scores, policy_scores = Average(len(demos)), []
+            for _ in range(SCORINGS):
+                for _ in range(interval):
+                    record = trainer.iterate()
+                    policy_scores.append(record["policy_score"])
+                    (progress or Silent()).update(record)
+                    if stop is not None:
+                        stop.raise_if_requested()
+                scores.add(judge(trainer.state))
+            stretches.append(scores.mean.astype(np.float32))
+            policy.append(float(np.mean(policy_scores)))
+            newest = Scores(np.array(stretches[-least:]), np.array(policy[-least:]), trainer.transitions)
+            if len(stretches) >= least and enough(newest):
+                break
+        return newest
+
+
+@contextlib.contextmanager
+def _going_on(run: Run, config: RunConfig, demos: Demonstrations, workers: int | None) -> Iterator[Trainer]:
+    """The run as its last checkpoint left it, in a copy of its folder."""
+    if not (run.path / "checkpoints").is_dir():
+        raise AuditError(
+            f"{run.path}: has no checkpoint, and an audit goes on from one. Was the folder thinned, or did training "
+            "not begin? Expected the folder of `rilco train`."
+        )
+    sizes = pool_sizes(config, demos.obs_dim, demos.action_dim, workers := workers or default_workers())
+    with tempfile.TemporaryDirectory(prefix="rilco-audit-") as temporary:
+        copy = Path(temporary) / "run"
+        shutil.copytree(run.path, copy, ignore=shutil.ignore_patterns("events", "policy", "phases", ".lock"))
+        with (
+            open_run(copy, dataclasses.replace(config), resume=True) as folder,
+            RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers) as pool,
+        ):
+            trainer = Trainer(config, demos, read_known(config), pool, folder, Silent())
+            trainer.restore()
+            if trainer.iteration == 0:
+                raise AuditError(f"{run.path}: nothing was learned yet. Let it train first: --resume.")
+            yield trainer

@@ -1,0 +1,68 @@
+"""How good an audit is, where labels are known: for measuring the method, never part of it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rilco.audit.judged import WINDOW_PAIRS
+from rilco.audit.judging import PairJudgements
+from rilco.demonstrations import Demonstrations
+
+
+class Truth(NamedTuple):
+    """An audit against the labels. None where one class is missing."""
+
+    pair_auroc: float | None
+    window_auroc: float | None
+    demonstration_auroc: float | None
+    expert_kept: float | None
+    """Share of the expert's pairs that the cut keeps."""
+    other_kept: float | None
+    """Share of the other pairs that it keeps."""
+    brier: float
+    """Mean squared error of the pairs' probabilities."""
+
+
+def compare(judged: PairJudgements, demos: Demonstrations) -> Truth | None:
+    """None where no labels are known."""
+    expert = demos.expert
+    if expert is None:
+        return None
+    windows = _windows(judged.demonstration)
+    error = judged.expert_probability.astype(float) - expert
+    return Truth(
+        auroc(judged.score, expert),
+        _group_auroc(judged.score, expert, windows),
+        _group_auroc(judged.score, expert, judged.demonstration),
+        float(judged.keep[expert].mean()) if expert.any() else None,
+        float(judged.keep[~expert].mean()) if not expert.all() else None,
+        float(np.mean(np.square(error))),
+    )
+
+
+def auroc(scores: np.ndarray, positive: np.ndarray) -> float | None:
+    """The chance that a positive scores above a negative, ties counting half; None where one kind is missing."""
+    ups, downs = int(positive.sum()), int((~positive).sum())
+    if not ups or not downs:
+        return None
+    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2.0)[place]
+    return float((ranks[positive].sum() - ups * (ups + 1) / 2.0) / (ups * downs))
+
+
+def _windows(demonstration: np.ndarray) -> np.ndarray:
+    """[N] a number for each window of consecutive pairs in a demonstration."""
+    order = np.argsort(demonstration, kind="stable")
+    sizes = np.bincount(demonstration)
+    place = np.empty(len(demonstration), np.int64)  # of a pair in its demonstration
+    place[order] = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    first = np.cumsum(-(-sizes // WINDOW_PAIRS)) - -(-sizes // WINDOW_PAIRS)
+    return first[demonstration] + place // WINDOW_PAIRS
+
+
+def _group_auroc(scores: np.ndarray, expert: np.ndarray, ids: np.ndarray) -> float | None:
+    sizes = np.bincount(ids)
+    means = np.bincount(ids, scores) / sizes
+    return auroc(means, np.bincount(ids, expert) / sizes > 0.5)

@@ -1,0 +1,183 @@
+"""`rilco audit`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rilco.cli.parsing import COUNT
+from rilco.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rilco.audit.auditing import Audited
+    from rilco.interrupt import StopSignal
+
+STEPS = 300_000
+# Options that say what to train; a run has its own.
+OF_DATA = (
+    "task",
+    "env",
+    "demos",
+    "noise_rate",
+    "demo_kind",
+    "obs_keys",
+    "steps",
+    "seed",
+    "seeds",
+    "settings",
+)
+
+
+@click.command(short_help="Judge demonstrations: which of them are bad.")
+@click.argument("run", required=False, type=click.Path(path_type=Path))
+@click.option("--task", help="A Bullet task: halfcheetah, hopper, walker2d or ant.")
+@click.option("--env", help="Any Gymnasium environment with Box observations and actions, by id.")
+@click.option("--demos", multiple=True, help="A demonstration file or folder; may be repeated.")
+@click.option("--noise-rate", type=float, help="Mix the files by the paper's protocol at this rate.")
+@click.option("--demo-kind", help="Non-experts of the standard dataset: policy or gaussian.")
+@click.option("--obs-keys", metavar="A,B,...", help="Named parts of the files that make up an observation.")
+@click.option("--steps", type=COUNT, help="Transitions of training, scoring included.  [default: 300k]")
+@click.option("--seed", type=int, help="Of everything random.  [default: 1]")
+@click.option("--seeds", type=click.IntRange(1), help="Train so many times and average.  [default: 1]")
+@click.option("--pieces", default=0, type=click.IntRange(0), help="Judge stretches of so many pairs alone.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder of the results.  [default: RUN/audit, audit-TASK]"
+)
+@click.option("--keep", help="Write the demonstrations that are kept, in the format of this name.")
+@click.option("--drop", help="Write those that are dropped.")
+@click.option("--minari", help="Write all as a Minari dataset, with the judgements as episode metadata.")
+@click.option("--overwrite", is_flag=True, help="Replace files of these names.")
+@click.option("--pictures/--no-pictures", default=True, help="Frames on the page, where the task renders.")
+@click.option("--workers", type=click.IntRange(1), help="Rollout processes.  [default: one a core]")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any other setting of training.")
+@click.option("--quiet", is_flag=True, help="No progress display.")
+def command(**options: Any) -> None:
+    """Judge every demonstration: train RIL-Co for a minute or two, or go on from a RUN, and let each classifier
+    score the demonstrations that it did not take for an expert's. Writes audit.json, tables, and a page to look at.
+
+    \b
+    rilco audit --task halfcheetah --noise-rate 0.4
+    rilco audit --env Hopper-v5 --demos mine.hdf5 --keep good.hdf5 --drop bad.hdf5
+    rilco audit runs/hc --keep good.npz
+    """
+    from rilco.interrupt import StopSignal, exit_code
+
+    try:
+        with StopSignal() as stop:
+            _audit(options, stop)
+    except KeyboardInterrupt as interrupt:
+        click.echo("\nStopped. The same command goes on where it was.", err=True)
+        sys.exit(exit_code(interrupt))
+
+
+def _audit(options: dict[str, Any], stop: StopSignal) -> None:
+    _check_targets(options)
+    out = _folder(options)
+    audited = _of_run(options, stop) if options["run"] is not None else _of_data(options, out, stop)
+    from rilco.audit.auditing import write_audit
+
+    page = write_audit(audited, out, pictures=options["pictures"])
+    for line in describe(audited):
+        click.echo(line)
+    _write_datasets(audited, options)
+    click.echo(f"Page: {page}")
+
+
+def _folder(options: dict[str, Any]) -> Path:
+    if options["out"] is not None:
+        return options["out"]
+    if options["run"] is not None:
+        return options["run"] / "audit"
+    name = options["task"] or options["env"] or ""
+    return Path(f"audit-{name.replace('/', '-')}")
+
+
+def _of_run(options: dict[str, Any], stop: StopSignal) -> Audited:
+    given = [name for name in OF_DATA if options[name] not in (None, ())]
+    if given:
+        shown = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise ConfigError(
+            f"{options['run']}: a run has its own environment, demonstrations and settings; leave out {shown}, or "
+            "leave out the run to train afresh."
+        )
+    from rilco.audit.auditing import audit_run
+    from rilco.run import Run
+
+    how = {name: options[name] for name in ("pieces", "workers", "quiet")}
+    return audit_run(Run(options["run"]), stop=stop, **how)
+
+
+def _of_data(options: dict[str, Any], out: Path, stop: StopSignal) -> Audited:
+    from rilco.audit.auditing import train_and_audit
+    from rilco.options import make_config, parse_settings
+
+    wanted = {name: options[name] for name in OF_DATA if name not in ("seeds", "settings", "demos")}
+    wanted["demos"] = options["demos"] or None
+    wanted["steps"] = options["steps"] or STEPS
+    wanted |= parse_settings(options["settings"])
+    config = make_config({"method": "ril-co", **wanted})
+    how = {name: options[name] for name in ("pieces", "workers", "quiet")}
+    return train_and_audit(config, out, seeds=options["seeds"] or 1, stop=stop, **how)
+
+
+def _check_targets(options: dict[str, Any]) -> None:
+    """What cannot be written shall fail before minutes of training."""
+    from rilco.cli.demos import check_target
+
+    for name in ("keep", "drop", "minari"):
+        if options[name] is not None:
+            check_target(
+                options[name], "minari" if name == "minari" else None, options["overwrite"], f"--{name}"
+            )
+
+
+def _write_datasets(audited: Audited, options: dict[str, Any]) -> None:
+    from rilco.cli.demos import save
+
+    parts = {"keep": audited.kept, "drop": audited.dropped}
+    for name, part in parts.items():
+        if options[name] is None:
+            continue
+        if part is None:
+            click.echo(f"--{name} {options[name]}: there is nothing to {name}, so it was not written.")
+        else:
+            save(part, options[name], None, audited.config.task)
+    if options["minari"] is not None:
+        from rilco.audit.minari import save_annotated
+
+        save_annotated(audited, options["minari"])
+        click.echo(f"{options['minari']}: all demonstrations, with their judgements as episode metadata")
+
+
+def describe(audited: Audited) -> list[str]:
+    """The verdict in a few lines, and how it compares with the labels where there are any."""
+    from rilco.audit.truth import compare
+
+    audit = audited.audit
+    dropped = sum(not audit.keeps(demo) for demo in audit.demonstrations)
+    noise = audit.noise_fraction
+    lines = [
+        f"{audit.verdict.kind} (confidence {audit.verdict.confidence:.0%}): {audit.verdict.sentence}",
+        f"Kept {len(audit.demonstrations) - dropped:,} of {len(audit.demonstrations):,} demonstrations, "
+        f"{audited.pairs.keep.mean():.1%} of the pairs."
+        + (
+            ""
+            if noise is None
+            else f" Estimated noise: {noise.estimate:.1%} ({noise.low:.1%} to {noise.high:.1%})."
+        ),
+    ]
+    truth = compare(audited.pairs, audited.demos)
+    if truth is not None:
+        parts = [
+            ("AUROC of pairs", truth.pair_auroc, ".3f"),
+            ("windows", truth.window_auroc, ".3f"),
+            ("demonstrations", truth.demonstration_auroc, ".3f"),
+            ("kept of the expert", truth.expert_kept, ".1%"),
+            ("of the others", truth.other_kept, ".1%"),
+        ]
+        known = ", ".join(f"{name} {value:{form}}" for name, value, form in parts if value is not None)
+        lines.append(f"Against the labels, which the audit does not see: {known}.")
+    return lines
