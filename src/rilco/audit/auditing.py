@@ -45,6 +45,7 @@ class Audited(NamedTuple):
     """Those that were judged; in pieces, where that was asked for."""
     audit: Audit
     pairs: PairJudgements
+    scores: Scores
     config: RunConfig
 
     @property
@@ -119,7 +120,7 @@ def audit_runs(
         seeds=[run.config.seed for run in runs],
         settings={"method": config.method, "loss": config.classifier.loss, "lambda": config.classifier.lam},
     )
-    return Audited(demos, audit, pairs, config)
+    return Audited(demos, audit, pairs, scores, config)
 
 
 def train_and_audit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -171,7 +172,8 @@ class PairJudgements(NamedTuple):
 def _demonstrations(
     demos: Demonstrations, scores: np.ndarray, decision: Decision, grouping: Grouping, cut: float | None
 ) -> tuple[JudgedDemonstration, ...]:
-    counts = np.zeros(len(demos.demonstrator_names), int)
+    names = short_names(demos.demonstrator_names)
+    counts = np.zeros(len(names), int)
     judged = []
     order = np.argsort(grouping.of_pair, kind="stable")
     parts = np.split(order, np.cumsum(grouping.pairs)[:-1])
@@ -182,7 +184,7 @@ def _demonstrations(
         judged.append(
             JudgedDemonstration.from_scores(
                 index,
-                f"{demos.demonstrator_names[maker]} #{counts[maker]}",
+                f"{names[maker]} #{counts[maker]}",
                 mine,
                 demonstrator=maker if len(demos.demonstrator_names) > 1 else None,
                 expert_probability=float(decision.probability[index]),
@@ -198,6 +200,19 @@ def _demonstrations(
     return tuple(judged)
 
 
+def short_names(names: Sequence[str]) -> list[str]:
+    """Names without the words that all of them begin and end with: of `a_b_1.h5` and `a_b_2.h5` the numbers."""
+    words = [re.split(r"(?<=[\W_])|(?=[\W_])", name) for name in names]
+    shortest = min(map(len, words))
+    if len(set(names)) < 2:
+        return list(names)
+    first = next(i for i in range(shortest + 1) if i == shortest or len({w[i] for w in words}) > 1)
+    left = shortest - first
+    last = next(i for i in range(left + 1) if i == left or len({w[-1 - i] for w in words}) > 1)
+    short = ["".join(w[first : len(w) - last]).strip("-_. ") for w in words]
+    return short if all(short) and len(set(short)) == len(set(names)) else list(names)
+
+
 def _verdict(score: float, probability: float, cut: float | None) -> str:
     if UNSURE < probability < 1.0 - UNSURE:
         return "unsure"
@@ -210,6 +225,7 @@ def _demonstrators(
     """Nothing where one made all of it, or nobody knows who made what."""
     if len(demos.demonstrator_names) < 2:
         return ()
+    names = short_names(demos.demonstrator_names)
     judged = []
     for maker in np.unique(demos.demonstrator):
         mine = demos.demonstrator == maker
@@ -219,7 +235,7 @@ def _demonstrators(
         judged.append(
             JudgedDemonstrator(
                 id=int(maker),
-                name=demos.demonstrator_names[maker],
+                name=names[maker],
                 demonstrations=len(np.unique(grouping.of_pair[mine])),
                 pairs=int(mine.sum()),
                 score=float(scores[mine].mean(dtype=np.float64)),
@@ -275,8 +291,8 @@ def _sentence(decision: Decision, grouping: Grouping) -> str:
     dropped = decision.scores < decision.cut.cut
     return (
         f"{int(dropped.sum()):,} of {count:,} demonstrations, with {pairs[dropped].sum() / pairs.sum():.0%} of the "
-        f"pairs, score below a cut at {decision.cut.cut:.2f}; the majority is around {decision.cut.expert.mean:.2f} and "
-        f"closely together, the learner's own pairs at {_policy_level(decision)}."
+        f"pairs, score below a cut at {decision.cut.cut:.2f}. The majority lies close together around "
+        f"{decision.cut.expert.mean:.2f}; the learner itself scores {_policy_level(decision)}."
     )
 
 

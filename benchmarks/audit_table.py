@@ -1,0 +1,109 @@
+"""How well the audit finds bad demonstrations: all tasks, noise rates and seeds, on one collection of datasets.
+
+    python benchmarks/audit_table.py --out runs/audits                         # the datasets that come with rilco
+    python benchmarks/audit_table.py --out runs/audits --demos ../shared/demos # the authors'
+    python benchmarks/audit_table.py --out runs/audits --show                  # the table of what there is
+
+Every audit is `rilco audit` in a folder of its own and one line of JSON beside it; finished ones are not repeated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rilco.audit.auditing import Audited, in_pieces, train_and_audit
+from rilco.audit.judged import WINDOW_PAIRS
+from rilco.audit.judging import judge
+from rilco.audit.truth import compare
+from rilco.cli.audit import STEPS
+from rilco.options import make_config
+
+AUTHORS = {
+    "halfcheetah": "HalfCheetahBulletEnv-v0",
+    "hopper": "HopperBulletEnv-v0",
+    "walker2d": "Walker2DBulletEnv-v0",
+    "ant": "AntBulletEnv-v0",
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument(
+        "--demos", type=Path, help="A folder with the authors' folders; else our own datasets."
+    )
+    parser.add_argument("--tasks", nargs="+", default=list(AUTHORS))
+    parser.add_argument("--rates", nargs="+", type=float, default=[0.4, 0.0, 0.1, 0.2, 0.3])
+    parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
+    parser.add_argument("--workers", type=int)
+    parser.add_argument("--show", action="store_true", help="Only print the table.")
+    options = parser.parse_args()
+    if options.show:
+        show(options.out)
+        return
+    source = "authors" if options.demos else "ours"
+    for seed, rate, task in itertools.product(options.seeds, options.rates, options.tasks):
+        folder = options.out / f"{source}-{task}-{rate:g}-seed{seed}"
+        result = folder.with_suffix(folder.suffix + ".json")
+        if result.exists():
+            continue
+        demos = str(options.demos / AUTHORS[task]) if options.demos else None
+        config = make_config({"task": task, "demos": demos, "noise_rate": rate, "steps": STEPS, "seed": seed})
+        audited = train_and_audit(config, folder, workers=options.workers, quiet=True)
+        np.savez_compressed(folder.with_name(folder.name + ".scores.npz"), **audited.scores._asdict())
+        row = {"source": source, "task": task, "rate": rate, "seed": seed, **measure(audited)}
+        result.write_text(json.dumps(row) + "\n")
+        print(json.dumps(row), flush=True)
+
+
+def measure(audited: Audited) -> dict[str, Any]:
+    """The verdict against the labels, as the data is and cut into pieces."""
+    truth = compare(audited.pairs, audited.demos)
+    pieces = in_pieces(audited.demos, WINDOW_PAIRS)
+    cut, judged = judge(audited.scores, pieces, task="", files=(), seeds=(1,))
+    in_cut = compare(judged, pieces)
+    noise = audited.audit.noise_fraction
+    assert truth is not None, "the datasets have labels"
+    assert in_cut is not None
+    return {
+        "transitions": audited.audit.transitions,
+        "kind": audited.audit.verdict.kind,
+        "confidence": round(audited.audit.verdict.confidence, 4),
+        "noise": None if noise is None else [noise.low, noise.estimate, noise.high],
+        "true_noise": audited.demos.noise_fraction,
+        **truth._asdict(),
+        "pieces": {"kind": cut.verdict.kind, **in_cut._asdict()},
+    }
+
+
+def show(out: Path) -> None:
+    """A line for each source, task and rate: the worst over seeds."""
+    rows = [json.loads(file.read_text()) for file in sorted(out.glob("*.json"))]
+    keys = sorted({(row["source"], row["task"], row["rate"]) for row in rows})
+    columns = ("pair_auroc", "window_auroc", "demonstration_auroc", "expert_kept", "other_kept")
+    print(
+        "| data | task | rate | seeds | verdict | pairs | windows | demonstrations | expert kept | others kept |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for source, task, rate in keys:
+        mine = [row for row in rows if (row["source"], row["task"], row["rate"]) == (source, task, rate)]
+        worst = []
+        for name in columns:
+            values = [row[name] for row in mine if row[name] is not None]
+            choose = max if name == "other_kept" else min
+            form = ".1%" if name.endswith("kept") else ".3f"
+            worst.append(format(choose(values), form) if values else "")
+        kinds = ", ".join(sorted({row["kind"] for row in mine}))
+        print(f"| {source} | {task} | {rate:g} | {len(mine)} | {kinds} | {' | '.join(worst)} |")
+
+
+if __name__ == "__main__":
+    main()
