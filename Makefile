@@ -29,7 +29,7 @@ demo: $(VENV)/.installed-run
 	$(BIN)/rilco demo $(ARGS)
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check $(CODE)

@@ -69,7 +69,37 @@ class Forgetful(Drift):
         return super().reset(seed=int.from_bytes(os.urandom(4)))
 
 
-for _cls in (Drift, Raises, Dies, Explodes, Forgetful):
+class Vehicle(gymnasium.Env):
+    """As fast as its throttle, one for each direction; the reward is the speed. Episodes of 60 steps."""
+
+    FULL_THROTTLE = 2.0
+
+    def __init__(self) -> None:
+        self.observation_space = Box(-np.inf, np.inf, (2,), np.float32)
+        self.action_space = Box(-np.inf, np.inf, (2,), np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.velocity, self.age = self.start(self.np_random), 0
+        return self.velocity.astype(np.float32), {}
+
+    def step(self, action):
+        self.velocity = self.drive(self.velocity, np.asarray(action, np.float64))
+        self.age += 1
+        return self.velocity.astype(np.float32), float(self.velocity.mean()), False, self.age >= 60, {}
+
+    @staticmethod
+    def start(rng: np.random.Generator) -> np.ndarray:
+        return 1.5 * rng.normal(size=2)
+
+    @staticmethod
+    def drive(velocity: np.ndarray, throttle: np.ndarray) -> np.ndarray:
+        """One step: the engine takes no more than full throttle, the drag is the velocity."""
+        full = Vehicle.FULL_THROTTLE
+        return velocity + 0.2 * (np.clip(throttle, -full, full) - velocity)
+
+
+for _cls in (Drift, Raises, Dies, Explodes, Forgetful, Vehicle):
     if f"{_cls.__name__}-v0" not in gymnasium.registry:
         gymnasium.register(f"{_cls.__name__}-v0", entry_point=_cls)
 

@@ -9,21 +9,23 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-import shutil
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rilco.errors import ConfigError, suggestion
+from rilco.errors import ConfigError, RunError, suggestion
 
 if TYPE_CHECKING:
-    from rilco.audit.auditing import Audited
     from rilco.config import RunConfig
+    from rilco.demonstrations import Demonstrations
     from rilco.interrupt import StopSignal
     from rilco.run import Run, RunFolder
 
 METHOD = "ril-co-clean"
+PHASES, SEARCH, AUDITED, CLONE, FINISH = "phases", "1-ril-co", "2-audited.json", "3-clone", "4-finish"
+KEPT, DROPPED, KNOWN = "kept.npz", "dropped.npz", "known.npz"
 FINISHES = ("none", "ril-co", "gail-ap", "gail-logistic")
 STEPS = 300_000
 """Transitions of a run without a finish, unless others are asked for."""
@@ -53,135 +55,200 @@ class CleanConfig:
             )
 
 
+class Audited(NamedTuple):
+    """What is remembered of the audit, once it is done."""
+
+    transitions: int
+    """Made by its end, from the beginning of the run."""
+    seconds: float = 0.0
+
+
 def train_clean(
     config: RunConfig,
     out: Path,
     *,
     resume: bool,
     workers: int | None,
+    checkpoint_every: int,
     quiet: bool,
+    tensorboard: bool,
     stop: StopSignal,
 ) -> Run:
     """All phases in the folder `out`, those that are done already left alone."""
     from rilco.run import Run, open_run
 
+    phases = out / PHASES
+    _check(config, phases)
+    how: dict[str, Any] = {"workers": workers, "quiet": quiet, "stop": stop}
+    train_how = {**how, "checkpoint_every": checkpoint_every, "tensorboard": tensorboard}
+    say = (lambda line: None) if quiet else functools.partial(print, file=sys.stderr)
+    count = 3 if config.clean.finish == "none" else 4
     with open_run(out, config, resume=resume) as folder:
-        how: dict[str, Any] = {"workers": workers, "quiet": quiet, "stop": stop}
-        say = (lambda line: None) if quiet else functools.partial(print, file=sys.stderr)
-        phases = out / "phases"
-        count = 3 if config.clean.finish == "none" else 4
         say(f"Phase 1 of {count}: RIL-Co, to see which demonstrations are bad")
-        search = _search(config, phases / "1-ril-co", how)
+        search = _train(_search_config(config), phases / SEARCH, train_how)
         say(f"Phase 2 of {count}: the audit")
-        transitions = _audit(search, phases, out / "audit", say, how)
+        audited = _audit(search, phases, out / "audit", say, how)
         say(f"Phase 3 of {count}: behaviour cloning of what was kept")
-        clone = _clone(config, phases, how)
-        last, finish = clone, None
+        clone = _train(_clone_config(config, phases), phases / CLONE, train_how)
+        finish = None
         if config.clean.finish != "none":
             say(f"Phase 4 of {count}: {config.clean.finish}, from the clone on")
-            last = finish = _finish(config, phases, transitions, how)
-        _put_together(config, folder, search, clone, finish, transitions)
-        for name in ("best", "last"):
-            source = last.path / "policy" / f"{name}.safetensors"
-            if source.exists():
-                shutil.copy(source, out / "policy" / source.name)
+            finish = _train(_finish_config(config, phases, audited.transitions), phases / FINISH, train_how)
+        _copy_policies(finish or clone, out)
+        # Last: complete metrics say that the run is.
+        _put_together(config, folder, search, clone, finish, audited)
     return Run(out)
 
 
-def _search(config: RunConfig, path: Path, how: dict[str, Any]) -> Run:
-    from rilco.audit.auditing import train_if_needed, training_steps
+def _check(config: RunConfig, phases: Path) -> None:
+    """What cannot end well shall fail before it begins."""
+    from rilco.run import Run
 
-    steps = config.steps if config.clean.finish == "none" else config.clean.search_steps
-    wanted = _as_method(config, "ril-co", steps=steps)
-    return train_if_needed(dataclasses.replace(wanted, steps=training_steps(wanted)), path, **how)
+    search = _search_config(config)
+    if config.clean.finish != "none":
+        if config.steps - config.clean.search_steps < config.transitions_per_iteration:
+            raise ConfigError(
+                f"--steps {config.steps:,}: clean.search_steps takes {config.clean.search_steps:,} of them, so none "
+                "are left to finish with. Give more steps, or lower clean.search_steps."
+            )
+        if config.bc.hidden_sizes != config.policy_settings.hidden_sizes:
+            raise ConfigError(
+                f"bc.hidden_sizes: the clone's are {config.bc.hidden_sizes}, but a finish goes on with "
+                f"{config.policy_settings.hidden_sizes} of {config.policy_learner}. Set both to the same."
+            )
+    if (phases / AUDITED).exists() and Run(phases / SEARCH).config.steps != search.steps:
+        raise RunError(
+            f"{phases.parent}: the demonstrations were audited already, after fewer transitions; after more of them "
+            "the audit might keep others. Start a new run with another --out."
+        )
 
 
-def _audit(search: Run, phases: Path, out: Path, say: Any, how: dict[str, Any]) -> int:
-    """Judge, keep the two parts as files, and say how many transitions were made by then."""
+def _train(config: RunConfig, path: Path, how: dict[str, Any]) -> Run:
+    from rilco.audit.auditing import train_if_needed
+
+    return train_if_needed(config, path, **how)
+
+
+def _search_config(config: RunConfig) -> RunConfig:
+    from rilco.audit.auditing import training_steps
+
+    finishes = config.clean.finish != "none"
+    wanted = _as_method(config, "ril-co", steps=config.clean.search_steps if finishes else config.steps)
+    steps = training_steps(wanted, "clean.search_steps" if finishes else "--steps")
+    return dataclasses.replace(wanted, steps=steps)
+
+
+def _audit(search: Run, phases: Path, out: Path, say: Any, how: dict[str, Any]) -> Audited:
+    """Judge, and keep the two parts as files."""
     from rilco.audit.auditing import JSON, audit_run, write_audit
     from rilco.audit.record import Audit
+    from rilco.files import write_atomically
 
-    done = phases / "2-audited.json"
+    done = phases / AUDITED
     if not done.exists():
+        begun = time.monotonic()
         audited = audit_run(search, **how)
         write_audit(audited, out)
-        _save_parts(audited, phases)
-        from rilco.files import write_atomically
-
-        write_atomically(done, json.dumps({"transitions": audited.audit.transitions}).encode())
+        _save_parts(audited.kept, audited.dropped, search.config, phases)
+        facts = Audited(audited.audit.transitions, round(time.monotonic() - begun, 3))
+        write_atomically(done, json.dumps(facts._asdict()).encode())
     say(Audit.load(out / JSON).verdict.sentence)
-    return int(json.loads(done.read_text())["transitions"])
+    return Audited(**json.loads(done.read_text()))
 
 
-def _save_parts(audited: Audited, phases: Path) -> None:
+def _save_parts(
+    kept: Demonstrations | None, dropped: Demonstrations | None, config: RunConfig, phases: Path
+) -> None:
+    """The two parts as files, and all that is known to be non-expert by now."""
+    from rilco.demonstrations import concatenate
     from rilco.formats import save_file
+    from rilco.training import read_known
 
-    for name, part in (("kept.npz", audited.kept), ("dropped.npz", audited.dropped)):
+    known = [part for part in (dropped, read_known(config)) if part is not None]
+    parts = {KEPT: kept, DROPPED: dropped, KNOWN: concatenate(known) if known else None}
+    for name, part in parts.items():
         (phases / name).unlink(missing_ok=True)
         if part is not None:
             save_file(part, phases / name)
 
 
-def _clone(config: RunConfig, phases: Path, how: dict[str, Any]) -> Run:
-    from rilco.audit.auditing import train_if_needed
-
+def _clone_config(config: RunConfig, phases: Path) -> RunConfig:
     iterations = -(-config.clean.gradient_steps // config.bc.steps_per_iteration)
     steps = iterations * config.transitions_per_iteration
-    wanted = dataclasses.replace(
+    return dataclasses.replace(
         _as_method(config, "bc", steps=steps),
         **_files(phases),
+        start_from="",
         policy_learner="acktr",
         evaluate_every=-1 if config.evaluate_every < 0 else steps // EVALUATIONS,
     )
-    return train_if_needed(wanted, phases / "3-clone", **how)
 
 
-def _finish(config: RunConfig, phases: Path, transitions: int, how: dict[str, Any]) -> Run:
-    from rilco.audit.auditing import train_if_needed
-
+def _finish_config(config: RunConfig, phases: Path, transitions: int) -> RunConfig:
     left = config.steps - transitions
     if left < config.transitions_per_iteration:
         raise ConfigError(
             f"--steps {config.steps:,}: the search took {transitions:,} transitions, so none are left to finish with. "
-            "Give more steps, or lower clean.search_steps."
+            "Resume with more steps."
         )
-    known = phases / "dropped.npz"
-    wanted = dataclasses.replace(
+    known = phases / KNOWN
+    takes = config.clean.finish == "ril-co" and known.exists()
+    return dataclasses.replace(
         _as_method(config, config.clean.finish, steps=left),
-        **_files(phases),
-        start_from=str(phases.absolute() / "3-clone" / "policy" / "last.safetensors"),
+        **_files(phases) | {"nonexpert_demos": (str(known.absolute()),) if takes else ()},
+        start_from=str(phases.absolute() / CLONE / "policy" / "last.safetensors"),
     )
-    if config.clean.finish == "ril-co" and known.exists():
-        wanted = dataclasses.replace(wanted, nonexpert_demos=(str(known.absolute()),))
-    return train_if_needed(wanted, phases / "4-finish", **how)
 
 
 def _files(phases: Path) -> dict[str, Any]:
     """The kept demonstrations in the place of whatever the run was given."""
-    kept = str((phases / "kept.npz").absolute())
-    return {"demos": (kept,), "noise_rate": None, "demo_kind": "policy", "obs_keys": ()}
+    kept = str((phases / KEPT).absolute())
+    return {
+        "demos": (kept,),
+        "noise_rate": None,
+        "demo_kind": "policy",
+        "obs_keys": (),
+        "nonexpert_demos": (),
+    }
 
 
 def _as_method(config: RunConfig, method: str, *, steps: int) -> RunConfig:
-    return dataclasses.replace(config, method=method, steps=steps, clean=CleanConfig())
+    classifier = config.classifier
+    if method != "ril-co":  # where it has no effect, and without it something would have to be known
+        classifier = dataclasses.replace(classifier, pseudo_labels=True)
+    return dataclasses.replace(config, method=method, steps=steps, classifier=classifier, clean=CleanConfig())
+
+
+def _copy_policies(last: Run, out: Path) -> None:
+    from rilco.files import write_atomically
+
+    for name in ("best", "last"):
+        source = last.path / "policy" / f"{name}.safetensors"
+        if source.exists():
+            write_atomically(out / "policy" / source.name, source.read_bytes())
 
 
 def _put_together(
-    config: RunConfig, folder: RunFolder, search: Run, clone: Run, finish: Run | None, transitions: int
+    config: RunConfig, folder: RunFolder, search: Run, clone: Run, finish: Run | None, audited: Audited
 ) -> None:
-    """The run's own metrics, from those of its phases: what was evaluated, by transitions from the beginning."""
+    """The run's own metrics, from those of its phases, by transitions from the beginning.
+
+    Without the search's: a final return is a mean over the last evaluations, and those are of another policy.
+    """
     each = config.transitions_per_iteration
-    records = [
-        dict(record, phase="ril-co")
-        for record in search.evaluations()
-        if finish or record["transitions"] < transitions
-    ]
-    end = transitions // each if finish is not None else max(transitions // each, config.iterations)
-    cloned = clone.evaluations()[-1:]
-    records += [dict(record, phase="clone", iteration=end, transitions=end * each) for record in cloned]
+    end = (
+        audited.transitions // each
+        if finish is not None
+        else max(audited.transitions // each, config.iterations)
+    )
+    seconds = search.metrics()[-1]["seconds"] + audited.seconds
+    cloned = clone.metrics()[-1]
+    seconds += cloned["seconds"]
+    records = [cloned | {"iteration": end, "transitions": end * each, "seconds": seconds, "phase": "clone"}]
     for record in finish.metrics() if finish is not None else ():
-        late = {"iteration": record["iteration"] + end, "transitions": record["transitions"] + end * each}
-        records.append({**record, **late, "phase": config.clean.finish})
+        late = {"iteration": end, "transitions": end * each, "seconds": seconds}
+        moved = {name: record[name] + offset for name, offset in late.items()}
+        records.append(record | moved | {"phase": config.clean.finish})
     folder.cut_metrics(0)
     for record in records:
         folder.append_metrics(record)

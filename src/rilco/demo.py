@@ -1,4 +1,4 @@
-"""The whole story in a few minutes: noisy demonstrations, and two learners that see only those.
+"""The whole story in a few minutes: noisy demonstrations, two learners that see only those, and an audit of them.
 
 Every stage is kept in the output folder and done once: an interrupted demo goes on where it was.
 """
@@ -10,6 +10,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from rilco.audit.auditing import PAGE, audit_run, write_audit
+from rilco.audit.words import describe
+from rilco.bc import clone
 from rilco.demonstrations import Demonstrations, load_demonstrations
 from rilco.errors import RunError
 from rilco.evaluation import evaluate, play
@@ -35,19 +38,23 @@ METHODS = ("ril-co", "gail-logistic")
 EPISODES = 10
 EVALUATE_EVERY = 50_000
 VIDEO_STEPS = 400
+CLONING_STEPS = 50_000
 
 
 def run_demo(out: Path, say: Callable[[str], None], *, steps: int = STEPS) -> None:
-    say(f"1/3  Demonstrations of {TASK.name}, by an expert and five worse policies that come with rilco.")
+    say(f"1/4  Demonstrations of {TASK.name}, by an expert and five worse policies that come with rilco.")
     files = standard_files(TASK)
     demos = load_demonstrations(files, NOISE_RATE)
     say(
         f"     {demos.noise_fraction:.0%} of the {len(demos):,} pairs are a worse policy's. No label says which."
     )
-    say(f"2/3  Imitation from these demonstrations alone, {steps:,} transitions each.")
+    say(f"2/4  Imitation from these demonstrations alone, {steps:,} transitions each.")
     runs = train_side_by_side(out, steps)
-    say(f"3/3  Returns of the deterministic policies over {EPISODES} episodes:")
-    report(files, demos, runs, out, say)
+    say("3/4  The audit: which demonstrations do RIL-Co's classifiers reject? Then a clone of the others.")
+    page, cleaned = audit_and_clone(runs["ril-co"], out, say)
+    say(f"4/4  Returns of the deterministic policies over {EPISODES} episodes:")
+    report(files, demos, runs, cleaned, out, say)
+    say(f"Audit   {page}")
 
 
 def train_side_by_side(out: Path, steps: int) -> dict[str, Run]:
@@ -71,13 +78,33 @@ def train_side_by_side(out: Path, steps: int) -> dict[str, Run]:
     return {job.name: Run(out / job.name) for job in jobs}
 
 
+def audit_and_clone(run: Run, out: Path, say: Callable[[str], None]) -> tuple[Path, Path]:
+    """The audit's page, and the policy that was cloned from what the audit kept."""
+    page, policy = out / "audit" / PAGE, out / "audit" / "clone.safetensors"
+    if not policy.exists():
+        audited = audit_run(run)
+        for line in describe(audited):
+            say(f"     {line}")
+        write_audit(audited, out / "audit")
+        clone(audited.kept or audited.demos, gradient_steps=CLONING_STEPS).save(policy)
+    return page, policy
+
+
 def report(
-    files: tuple[str, ...], demos: Demonstrations, runs: dict[str, Run], out: Path, say: Callable[[str], None]
+    files: tuple[str, ...],
+    demos: Demonstrations,
+    runs: dict[str, Run],
+    cleaned: Path,
+    out: Path,
+    say: Callable[[str], None],
 ) -> None:
     expert, _ = shipped_rung(TASK.name, 1)
     policies: dict[str, Policy | Path] = {"the expert": expert}
     policies |= {method: run.path / "policy" / "last.safetensors" for method, run in runs.items()}
-    returns = {name: evaluate(policy, episodes=EPISODES).returns for name, policy in policies.items()}
+    policies["the clone"] = cleaned
+    returns = {
+        name: evaluate(policy, task=TASK, episodes=EPISODES).returns for name, policy in policies.items()
+    }
     for name, values in returns.items():
         say(f"     {name:<14} {values.mean():8,.0f} ± {values.std():,.0f}")
     say(

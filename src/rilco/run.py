@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rilco import cleaning
 from rilco.config import RunConfig
 from rilco.errors import RunError
 from rilco.files import cannot_write, write_atomically
@@ -65,8 +66,8 @@ class RunFolder:
         self._metrics = path / "metrics.jsonl"
 
     def has_begun(self) -> bool:
-        """Whether there is anything to go on from."""
-        return self._metrics.exists() or self.checkpoints.exists()
+        """Whether there is anything to go on from: by itself, or in the phases of a run that has them."""
+        return any(part.exists() for part in (self._metrics, self.checkpoints, self.path / cleaning.PHASES))
 
     def save_policy(self, name: str, policy: Policy) -> None:
         policy.save(self.path / "policy" / f"{name}.safetensors")

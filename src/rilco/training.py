@@ -201,7 +201,16 @@ def train_run(
     path = Path(out)
     if config.method == cleaning.METHOD:
         with StopSignal() if stop is None else contextlib.nullcontext(stop) as stop:
-            return cleaning.train_clean(config, path, resume=resume, workers=workers, quiet=quiet, stop=stop)
+            return cleaning.train_clean(
+                config,
+                path,
+                resume=resume,
+                workers=workers,
+                checkpoint_every=checkpoint_every,
+                quiet=quiet,
+                tensorboard=tensorboard,
+                stop=stop,
+            )
     say = (lambda line: None) if quiet else functools.partial(print, file=sys.stderr)
     demos, known = read_demonstrations(config, say), read_known(config)
     obs_dim, action_dim = config.task.dimensions()

@@ -17,7 +17,7 @@ from rilco.audit.judging import PairJudgements, formed, group, judge
 from rilco.audit.page import write_page
 from rilco.audit.pictures import take_pictures
 from rilco.audit.record import Audit
-from rilco.audit.scoring import STRETCH_TRANSITIONS, Scores, check_auditable, score_run
+from rilco.audit.scoring import Scores, check_auditable, score_run, stretch_iterations
 from rilco.config import RunConfig
 from rilco.demonstrations import Demonstrations
 from rilco.errors import ConfigError
@@ -89,10 +89,8 @@ def audit_runs(
     parts = []
     for run in runs:
         # The display counts what scoring takes at least; going on for longer is the exception.
-        total = (run.config.iterations + STRETCHES * config.every(STRETCH_TRANSITIONS)) * (
-            config.transitions_per_iteration
-        )
-        shown = dataclasses.replace(run.config, steps=total)
+        total = run.config.iterations + STRETCHES * stretch_iterations(config)
+        shown = dataclasses.replace(run.config, steps=total * config.transitions_per_iteration)
         with make_progress(shown, run.path, quiet=quiet) as progress:
             progress.note("Scoring the demonstrations, while training goes on in memory.")
             parts.append(
@@ -145,14 +143,14 @@ def train_and_audit(
     return audit_runs(runs, pieces=pieces, workers=workers, quiet=quiet, stop=stop)
 
 
-def training_steps(config: RunConfig) -> int:
+def training_steps(config: RunConfig, name: str = "--steps") -> int:
     """Transitions before scoring begins, so that with it there are no more than the configuration says."""
-    scoring = STRETCHES * config.every(STRETCH_TRANSITIONS)
+    scoring = STRETCHES * stretch_iterations(config)
     before = config.steps // config.transitions_per_iteration - scoring
     if before < scoring:
         least = 2 * scoring * config.transitions_per_iteration
         raise ConfigError(
-            f"--steps {config.steps:,}: too few for an audit, whose scores are averaged over the last "
+            f"{name} {config.steps:,}: too few for an audit, whose scores are averaged over the last "
             f"{scoring * config.transitions_per_iteration:,} transitions; give at least {least:,}. In practice 300k "
             "are needed."
         )
@@ -166,6 +164,7 @@ def train_if_needed(
     workers: int | None = None,
     quiet: bool = False,
     stop: StopSignal | None = None,
+    checkpoint_every: int = 100,
     tensorboard: bool = False,
 ) -> Run:
     """The run in this folder: begun, gone on with or left alone, depending on how far it is."""
@@ -174,7 +173,14 @@ def train_if_needed(
     if begun and run.config == config and _is_finished(run):
         return run
     return train_run(
-        config, path, resume=begun, workers=workers, quiet=quiet, stop=stop, tensorboard=tensorboard
+        config,
+        path,
+        resume=begun,
+        workers=workers,
+        quiet=quiet,
+        stop=stop,
+        checkpoint_every=checkpoint_every,
+        tensorboard=tensorboard,
     )
 
 

@@ -19,9 +19,11 @@ class Calibration:
     def __init__(self, scores: np.ndarray, probabilities: np.ndarray) -> None:
         order = np.argsort(scores, kind="stable")
         bins = np.array_split(order, min(BINS, len(order)))
-        counts = np.array([len(rows) for rows in bins], float)
-        self._scores = np.array([scores[rows].mean() for rows in bins], float)
-        self._values = rising(np.array([probabilities[rows].mean() for rows in bins], float), counts)
+        means = np.array([scores[rows].mean() for rows in bins], float)
+        self._scores, place = np.unique(means, return_inverse=True)  # equal scores may fill several bins
+        counts = np.bincount(place, [len(rows) for rows in bins])
+        sums = np.bincount(place, [probabilities[rows].sum() for rows in bins])
+        self._values = rising(sums / counts, counts)
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         """[n]; between bins linear, beyond the ends level."""

@@ -34,6 +34,8 @@ class Decision(NamedTuple):
     """Share of pairs on which every stretch of training decides the same."""
     above: float
     """Share of pairs in demonstrations that score far above the majority."""
+    policy: float
+    """The learner's own mean score."""
 
     @property
     def confidence(self) -> float:
@@ -68,20 +70,22 @@ def decide(scores: Scores, grouping: Grouping) -> Decision:
     """Apply the rule to the mean over all stretches, and ask of each stretch whether it says the same."""
     pairs = grouping.pairs
     each = np.array([grouping.means(stretch) for stretch in scores.stretches])  # [S, D]
-    overall = each.mean(0)
-    cut = find_cut(overall, pairs, float(scores.policy.mean()))
+    overall, policy = each.mean(0), float(scores.policy.mean())
+    cut = find_cut(overall, pairs, policy)
     if cut is None:
-        return Decision("inseparable", None, overall, np.ones(len(pairs)), 0.0, 0.0)
+        return Decision("inseparable", None, overall, np.ones(len(pairs)), 0.0, 0.0, policy)
     kept = _kept(overall, cut)
     agreements = []
-    for stretch, policy in zip(each, scores.policy, strict=True):
-        same = _kept(stretch, find_cut(stretch, pairs, float(policy))) == kept
+    for stretch, level in zip(each, scores.policy, strict=True):
+        same = _kept(stretch, find_cut(stretch, pairs, float(level))) == kept
         agreements.append(float(pairs[same].sum() / pairs.sum()))
-    above = pairs[overall > cut.expert.mean + 4.0 * cut.expert.std].sum() / pairs.sum()
+    # Where the cut keeps no more than half, what it drops is the majority.
+    far = kept if pairs[kept].sum() <= 0.5 * pairs.sum() else overall > cut.expert.mean + 4.0 * cut.expert.std
+    above = float(pairs[far].sum() / pairs.sum())
     agreement = min(agreements)
     probability = expert_probability(overall, cut)
-    kind = _kind(cut, agreement, float(above))
-    return Decision(kind, cut, overall, probability, agreement, float(above))
+    kind = _kind(cut, agreement, above)
+    return Decision(kind, cut, overall, probability, agreement, above, policy)
 
 
 def formed(scores: Scores, grouping: Grouping) -> bool:
@@ -292,13 +296,5 @@ def _sentence(decision: Decision, grouping: Grouping) -> str:
     return (
         f"{int(dropped.sum()):,} of {count:,} demonstrations, with {pairs[dropped].sum() / pairs.sum():.0%} of the "
         f"pairs, score below a cut at {decision.cut.cut:.2f}. The majority lies close together around "
-        f"{decision.cut.expert.mean:.2f}; the learner itself scores {_policy_level(decision)}."
+        f"{decision.cut.expert.mean:.2f}; the learner itself scores {decision.policy:.2f}."
     )
-
-
-def _policy_level(decision: Decision) -> str:
-    cut = decision.cut
-    if cut is None or not cut.separation:
-        return "a lower level"
-    unit = (cut.expert.mean - cut.other.mean) / cut.separation
-    return f"{cut.expert.mean - unit:.2f}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from rilco.errors import ConfigError
 from rilco.formats import minari, stretches, target_format
 from rilco.tasks.registration import gymnasium_id
 
@@ -31,4 +32,9 @@ def save_annotated(audited: Audited, path: str | os.PathLike[str]) -> None:
         )
     task = audited.config.task
     env = task.env if task.task is None else gymnasium_id(task.task)
-    minari.save(audited.demos, folder, env=env, notes=notes)
+    try:
+        minari.save(audited.demos, folder, env=env, notes=notes)
+    except (
+        ConfigError
+    ):  # Gymnasium cannot describe what was registered as a class; the judgements matter more
+        minari.save(audited.demos, folder, notes=notes)

@@ -95,10 +95,9 @@ def _widest_gap(scores: np.ndarray, expert: Component, other: Component) -> floa
     best of the others close below. Gaps count as far as they lie in the zone.
     """
     grid = np.linspace(other.mean, expert.mean, 4001)
-    doubtful = grid[_is_doubtful(_posterior(grid, expert, other), DOUBT)]
-    if not len(doubtful):  # the components coincide, and nothing is certain anywhere
-        return float(scores.min())
-    low, high = float(doubtful[0]), float(doubtful[-1])
+    posterior = _posterior(grid, expert, other)
+    low = float(np.max(grid[posterior <= DOUBT], initial=other.mean))
+    high = float(np.min(grid[posterior >= 1.0 - DOUBT], initial=expert.mean))
     inside = scores[(scores > low) & (scores < high)]
     edges = np.sort(np.concatenate([[low, high], inside]))
     widest = int(np.argmax(np.diff(edges)))
@@ -154,8 +153,12 @@ def _fitted(scores: np.ndarray, weight: np.ndarray, least: float) -> Component:
 
 def _posterior(scores: np.ndarray, expert: Component, other: Component) -> np.ndarray:
     """That a score is of the expert's component; above its mean as at it, since better than good is not bad."""
-    low = np.minimum(scores, expert.mean)
-    return 1.0 / (1.0 + np.exp(np.clip(_log_density(low, other) - _log_density(low, expert), -700.0, 700.0)))
+    inner = np.minimum(scores, expert.mean)
+    broader = (expert.std / other.std) ** 2 - 1.0
+    if broader > 1e-9:  # then its density would win again far below the others; worse than bad is not good
+        inner = np.maximum(inner, other.mean - (expert.mean - other.mean) / broader)
+    log_odds = _log_density(inner, other) - _log_density(inner, expert)
+    return 1.0 / (1.0 + np.exp(np.clip(log_odds, -700.0, 700.0)))
 
 
 def _log_density(scores: np.ndarray, component: Component) -> np.ndarray:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rilco import cleaning
 from rilco.audit.checks import AuditError
 from rilco.audit.scores import Average, CrossFitted
 from rilco.config import RunConfig
@@ -48,8 +49,18 @@ class Scores(NamedTuple):
         return self.stretches.mean(0)
 
 
+def stretch_iterations(config: RunConfig) -> int:
+    """Of one stretch: whole intervals between its scorings."""
+    return SCORINGS * max(1, config.every(STRETCH_TRANSITIONS) // SCORINGS)
+
+
 def check_auditable(config: RunConfig, path: Path) -> None:
     """Raises AuditError unless each pair of the run has a classifier that never took it for an expert's."""
+    if config.method == cleaning.METHOD:
+        raise AuditError(
+            f"{path}: a run of {config.method} is audited as it goes: see {path / 'audit'}. To audit again, give its "
+            f"first phase: {path / cleaning.PHASES / cleaning.SEARCH}."
+        )
     if num_classifiers(config.method) != 2:
         raise AuditError(
             f"{path}: trained by {config.method}, which has no two classifiers on halves of the demonstrations, so no "
@@ -73,7 +84,7 @@ def score_run(
     of the newest `least` are `enough`; returns those."""
     config = run.config
     check_auditable(config, run.path)
-    interval = max(1, config.every(STRETCH_TRANSITIONS) // SCORINGS)
+    interval = stretch_iterations(config) // SCORINGS
     halves = split(len(demos), num_classifiers(config.method), config.seed)
     with _going_on(run, config, demos, workers) as trainer:
         judge = CrossFitted(trainer.demos, halves) if trainer.demos is not None else None
@@ -108,7 +119,7 @@ def _going_on(run: Run, config: RunConfig, demos: Demonstrations, workers: int |
     sizes = pool_sizes(config, demos.obs_dim, demos.action_dim, workers := workers or default_workers())
     with tempfile.TemporaryDirectory(prefix="rilco-audit-") as temporary:
         copy = Path(temporary) / "run"
-        shutil.copytree(run.path, copy, ignore=shutil.ignore_patterns("events", "policy", "phases", ".lock"))
+        shutil.copytree(run.path, copy, ignore=shutil.ignore_patterns("events", "policy", ".lock"))
         with (
             open_run(copy, dataclasses.replace(config), resume=True) as folder,
             RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers) as pool,

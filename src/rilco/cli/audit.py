@@ -78,12 +78,13 @@ def _audit(options: dict[str, Any], stop: StopSignal) -> None:
     out = _folder(options)
     audited = _of_run(options, stop) if options["run"] is not None else _of_data(options, out, stop)
     from rilco.audit.auditing import write_audit
+    from rilco.audit.words import describe
 
     page = write_audit(audited, out, pictures=options["pictures"])
     for line in describe(audited):
         click.echo(line)
-    _write_datasets(audited, options)
     click.echo(f"Page: {page}")
+    _write_datasets(audited, options)
 
 
 def _folder(options: dict[str, Any]) -> Path:
@@ -150,34 +151,3 @@ def _write_datasets(audited: Audited, options: dict[str, Any]) -> None:
 
         save_annotated(audited, options["minari"])
         click.echo(f"{options['minari']}: all demonstrations, with their judgements as episode metadata")
-
-
-def describe(audited: Audited) -> list[str]:
-    """The verdict in a few lines, and how it compares with the labels where there are any."""
-    from rilco.audit.truth import compare
-
-    audit = audited.audit
-    dropped = sum(not audit.keeps(demo) for demo in audit.demonstrations)
-    noise = audit.noise_fraction
-    lines = [
-        f"{audit.verdict.kind} (confidence {audit.verdict.confidence:.0%}): {audit.verdict.sentence}",
-        f"Kept {len(audit.demonstrations) - dropped:,} of {len(audit.demonstrations):,} demonstrations, "
-        f"{audited.pairs.keep.mean():.1%} of the pairs."
-        + (
-            ""
-            if noise is None
-            else f" Estimated noise: {noise.estimate:.1%} ({noise.low:.1%} to {noise.high:.1%})."
-        ),
-    ]
-    truth = compare(audited.pairs, audited.demos)
-    if truth is not None:
-        parts = [
-            ("AUROC of pairs", truth.pair_auroc, ".3f"),
-            ("windows", truth.window_auroc, ".3f"),
-            ("demonstrations", truth.demonstration_auroc, ".3f"),
-            ("kept of the expert", truth.expert_kept, ".1%"),
-            ("of the others", truth.other_kept, ".1%"),
-        ]
-        known = ", ".join(f"{name} {value:{form}}" for name, value, form in parts if value is not None)
-        lines.append(f"Against the labels, which the audit does not see: {known}.")
-    return lines

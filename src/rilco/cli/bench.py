@@ -71,9 +71,19 @@ def command(
 
 
 def read_methods(text: str) -> tuple[str, ...]:
+    from rilco import cleaning
+    from rilco.errors import ConfigError
     from rilco.methods import IMITATION, check_method
 
-    methods = tuple(name for name in IMITATION if name != "gail") if text == "all" else tuple(text.split(","))
+    # The latter is made of methods that are measured by themselves.
+    left_out = ("gail", cleaning.METHOD)
+    if text == "all":
+        return tuple(name for name in IMITATION if name not in left_out)
+    methods = tuple(text.split(","))
     for method in methods:
         check_method(method)
+        if method == cleaning.METHOD:
+            raise ConfigError(
+                f"--methods {method}: is RIL-Co, then behaviour cloning. Measure those: ril-co,bc."
+            )
     return methods

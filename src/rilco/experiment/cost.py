@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rilco.cleaning import CleanConfig
 from rilco.config import RunConfig
 from rilco.experiment.grid import Job, run_name
 from rilco.experiment.measure import MEASURED, WARM_UP, Speed, measure
@@ -22,7 +23,7 @@ FILE = "estimate.json"
 EPISODE = 1000  # steps of an evaluation episode, if it lasts to its time limit
 # Methods that compute the same things an iteration, measured as the first of them.
 ALIKE = (
-    ("ril-co", "ril-co-logistic"),
+    ("ril-co", "ril-co-logistic", "ril-co-clean"),  # the clone, of a minute, aside
     ("ril-p", "ril-p-logistic"),
     ("gail-logistic", "gail", "gail-ap", "gail-unhinged", "fairl"),
 )
@@ -39,6 +40,7 @@ def kind(config: RunConfig) -> RunConfig:
     """The configuration that stands for all that cost the same: which data and seed does not matter."""
     alike = next((group[0] for group in ALIKE if config.method in group), config.method)
     settings: dict[str, Any] = {"method": alike, "seed": 1, "evaluate_every": -1, "snapshot_every": 0}
+    settings["clean"] = CleanConfig()
     interval = 1  # iterations to a line of metrics
     if config.method == "bc":
         interval, settings["evaluate_every"] = 100, 0  # it makes no steps but those of evaluations

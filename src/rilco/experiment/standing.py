@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from rilco import cleaning
 from rilco.config import RunConfig
 from rilco.errors import RunError
 from rilco.experiment.grid import Job
@@ -93,8 +94,13 @@ def standing(config: RunConfig, folder: Path) -> Standing:
 
 
 def _saved(folder: Path, iterations: int) -> bool:
-    """Whether the last checkpoint was written: the last line of the metrics comes a moment before it."""
-    return any(at >= iterations for at in _iterations((folder / "checkpoints").glob("*.json")))
+    """Whether the last checkpoint was written: the last line of the metrics comes a moment before it.
+
+    A run in phases has none of its own, and its metrics come last.
+    """
+    return (folder / cleaning.PHASES).exists() or any(
+        at >= iterations for at in _iterations((folder / "checkpoints").glob("*.json"))
+    )
 
 
 def _iterations(manifests: Iterable[Path]) -> list[int]:

@@ -12,6 +12,7 @@ Neither reading nor writing needs the minari library, and nothing is ever downlo
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -329,9 +330,12 @@ def _specification(env: str) -> str:
     from rilco.tasks.registration import register_environments
 
     register_environments()
+    module, _, name = env.rpartition(":")  # `mine:Name-v0` is registered by importing `mine`
     try:
-        return gymnasium.spec(env).to_json()
-    except (gymnasium.error.Error, TypeError, ValueError) as error:
+        if module:
+            importlib.import_module(module)
+        return gymnasium.spec(name).to_json()
+    except (ImportError, gymnasium.error.Error, TypeError, ValueError) as error:
         raise ConfigError(
             f"{env}: the environment's specification cannot be written ({error}). Give the id of a registered "
             "Gymnasium environment, or none."

@@ -1,0 +1,350 @@
+"""`ril-co-clean`: a run in phases, of drivers of whom five in six give little throttle."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.drivers import OPTIONS, STEPS, STRETCH, contents, demonstrate, short_stretches, write_files
+
+import rilco
+from rilco import cleaning
+from rilco.audit.record import Audit
+from rilco.cleaning import CleanConfig
+from rilco.cli.bench import read_methods
+from rilco.config import RunConfig
+from rilco.errors import ConfigError, RunError
+from rilco.experiment.cost import kind
+from rilco.experiment.results import read_results, thin
+from rilco.experiment.standing import standing
+from rilco.formats import load_file, save_file
+from rilco.interrupt import StopSignal
+from rilco.options import make_config
+from rilco.policy.saved import load_policy
+from rilco.run import Run, read_metrics
+from rilco.training import Trainer, train_run
+
+__all__ = ["short_stretches"]
+pytestmark = pytest.mark.usefixtures("short_stretches")
+
+EACH = 640  # transitions of an iteration
+OWN = {
+    "method": "ril-co-clean",
+    "evaluate_every": 6400,
+    "evaluation_episodes": 2,
+    "bc.hidden_sizes": [16],
+    "clean.gradient_steps": 2000,
+}
+HOW = {"workers": 1, "quiet": True, "tensorboard": False}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> list[str]:
+    return write_files(tmp_path_factory.mktemp("drivers"))
+
+
+def make(files, **more) -> RunConfig:
+    return make_config({**OPTIONS, **OWN, "demos": files, **more})
+
+
+@pytest.fixture(scope="module")
+def run(files, tmp_path_factory, short_stretches) -> Run:
+    return train_run(make(files), tmp_path_factory.mktemp("runs") / "run", **HOW)
+
+
+def shortfall(path: Path) -> float:
+    """How far a policy's throttle is from the expert's: 0 is the expert, 1 is standing still."""
+    obs = demonstrate(1.0, 5, seed=1).obs
+    return float(np.abs(np.clip(load_policy(path).predict(obs), -2.0, 2.0) - 2.0).mean() / 2.0)
+
+
+def last_policy(path: Path) -> bytes:
+    return (path / "policy" / "last.safetensors").read_bytes()
+
+
+# --- what it does
+
+
+@pytest.mark.slow
+def test_it_imitates_only_the_expert(run):
+    """A clone of all drivers gives six tenths of the throttle, and the search alone has hardly begun."""
+    assert shortfall(run.path / "policy" / "last.safetensors") < 0.05
+    assert shortfall(run.path) < 0.05, "the best by evaluation"
+    assert shortfall(run.path / "phases" / "1-ril-co") > 0.1
+    kept, dropped = (load_file(run.path / "phases" / name) for name in ("kept.npz", "dropped.npz"))
+    assert kept.expert.all()
+    assert not dropped.expert.any()
+    assert len(kept) + len(dropped) == 35 * 60
+
+
+@pytest.mark.slow
+def test_every_phase_is_a_run_or_a_file_of_its_own(run):
+    assert sorted(path.name for path in (run.path / "phases").iterdir()) == [
+        "1-ril-co",
+        "2-audited.json",
+        "3-clone",
+        "dropped.npz",
+        "kept.npz",
+        "known.npz",
+    ]
+    search, clone = (Run(run.path / "phases" / name) for name in ("1-ril-co", "3-clone"))
+    assert (search.config.method, search.config.steps) == ("ril-co", STEPS - 2 * STRETCH)
+    assert clone.config.method == "bc"
+    assert clone.metrics()[-1]["gradient_steps"] == 2000
+    assert last_policy(clone.path) == last_policy(run.path)
+    audit = Audit.load(run.path / "audit" / "audit.json")
+    assert audit.verdict.kind == "mixed"
+    assert audit.transitions == STEPS
+    assert (run.path / "audit" / "index.html").exists()
+
+
+@pytest.mark.slow
+def test_its_metrics_are_those_of_a_finished_run(run, files, tmp_path):
+    lines = run.metrics()
+    transitions = [line["transitions"] for line in lines]
+    assert transitions == sorted(set(transitions))
+    assert [line["phase"] for line in lines] == ["clone"], "a report's final return is not of the search"
+    assert all(line["transitions"] == EACH * line["iteration"] for line in lines)
+    search, clone = (Run(run.path / "phases" / name).metrics()[-1] for name in ("1-ril-co", "3-clone"))
+    assert lines[-1]["seconds"] > search["seconds"] + clone["seconds"]
+    (record,) = read_results(run.path.parent).runs
+    assert record.finished
+    assert record.done == STEPS
+    assert record.returns[-1] > 1.5 * search["eval_return"]
+    assert standing(make(files), run.path).state == "finished"
+    thinned = thin(run.path.parent, tmp_path / "thin")
+    assert not thinned.skipped
+    assert standing(make(files), tmp_path / "thin" / "run").state == "finished"
+
+
+@pytest.mark.slow
+def test_resuming_what_is_finished_changes_nothing(run):
+    before = contents(run.path)
+    again = rilco.train(run.path, resume=True, workers=1, quiet=True)
+    assert again.path == run.path
+    assert contents(run.path) == before
+
+
+@pytest.mark.slow
+def test_without_evaluations_it_is_finished_too(run, files, tmp_path):
+    """Phases that are there already are taken as they are: only their configurations must fit."""
+    out = tmp_path / "run"
+    copy_phases(run, out, lambda config: dataclasses.replace(config, evaluate_every=-1))
+    for name in ("1-ril-co", "3-clone"):
+        without_evaluations(out / "phases" / name / "metrics.jsonl")
+    config = make(files, evaluate_every=-1)
+    finished = train_run(config, out, resume=True, **HOW)
+    assert [line["phase"] for line in finished.metrics()] == ["clone"]
+    assert standing(config, out).state == "finished"
+
+
+def without_evaluations(file: Path) -> None:
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    kept = [{name: value for name, value in line.items() if "eval" not in name} for line in lines]
+    file.write_text("".join(json.dumps(line) + "\n" for line in kept))
+
+
+def copy_phases(run: Run, out: Path, change=lambda config: config) -> None:
+    """A run whose phases are done, in another place and with changed configurations."""
+    shutil.copytree(run.path, out, ignore=shutil.ignore_patterns("metrics.jsonl", "policy"))
+    for folder in (out, out / "phases" / "1-ril-co", out / "phases" / "3-clone"):
+        shutil.copytree(run.path / folder.relative_to(out) / "policy", folder / "policy")
+        config = change(RunConfig.load(folder))
+        if config.method == "bc":
+            config = dataclasses.replace(config, demos=(str(out / "phases" / "kept.npz"),))
+        (folder / "config.json").write_text(config.to_json())
+        if folder != out:
+            shutil.copy(run.path / folder.relative_to(out) / "metrics.jsonl", folder)
+
+
+# --- stopping and going on
+
+
+class Killed(BaseException):
+    """Takes the place of a SIGKILL: nothing handles it."""
+
+
+def stop_at(patch: pytest.MonkeyPatch, where: str, stop: StopSignal) -> None:
+    """Ask the run to stop within a phase, or end it where one is to begin."""
+    if where in ("search", "scoring"):
+        count, iterate = iter(range(12 if where == "search" else 4)), Trainer.iterate
+
+        def counted(trainer):
+            if next(count, None) is None:
+                stop.signum = 15
+            return iterate(trainer)
+
+        patch.setattr(Trainer, "iterate", counted)
+    elif where == "clone":
+        from rilco.bc_training import Cloner
+
+        advance = Cloner.advance
+
+        def advance_and_stop(cloner, until):
+            advance(cloner, until)
+            stop.signum = 15
+
+        patch.setattr(Cloner, "advance", advance_and_stop)
+    else:
+
+        def end(*arguments, **options):
+            raise Killed
+
+        patch.setattr(cleaning, where, end)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["search", "scoring", "clone", "_save_parts", "_put_together"])
+def test_interrupted_anywhere_it_goes_on_to_the_same_end(run, files, tmp_path, where):
+    config, out, stop = make(files), tmp_path / "run", StopSignal()
+    if where != "search":  # what comes before is the same; it is taken over
+        out.mkdir()
+        (out / "phases").mkdir()
+        shutil.copytree(run.path / "phases" / "1-ril-co", out / "phases" / "1-ril-co")
+    with pytest.MonkeyPatch.context() as patch:
+        stop_at(patch, where, stop)
+        with pytest.raises((KeyboardInterrupt, Killed)):
+            train_run(config, out, stop=stop, **HOW)
+    assert standing(config, out).state == "interrupted"
+    resumed = rilco.train(out, resume=True, workers=1, quiet=True)
+    assert last_policy(resumed.path) == last_policy(run.path)
+    for name in ("audit/audit.json", "phases/kept.npz"):
+        assert (out / name).read_bytes() == (run.path / name).read_bytes()
+    assert without_seconds(out) == without_seconds(run.path)
+
+
+def without_seconds(path: Path) -> list[dict]:
+    return [{name: v for name, v in line.items() if name != "seconds"} for line in read_metrics(path)]
+
+
+@pytest.mark.slow
+def test_after_the_audit_more_steps_would_be_another_run(run):
+    before = contents(run.path)
+    with pytest.raises(RunError, match="audited already"):
+        rilco.train(run.path, resume=True, steps=2 * STEPS, workers=1, quiet=True)
+    assert contents(run.path) == before
+
+
+# --- clean data
+
+
+@pytest.mark.slow
+def test_of_clean_data_all_is_kept_and_the_policy_is_that_of_plain_cloning(files, tmp_path):
+    """To the bit, though the demonstrations went through a file of the run's own."""
+    clean = train_run(make(files[:1]), tmp_path / "clean", **HOW)
+    assert Audit.load(tmp_path / "clean" / "audit" / "audit.json").verdict.kind == "clean"
+    assert not (clean.path / "phases" / "dropped.npz").exists()
+    plain = {**OPTIONS, "method": "bc", "demos": files[0], "bc.hidden_sizes": [16], "steps": 400 * EACH}
+    own = {name: value for name, value in plain.items() if not name.startswith(("acktr.", "classifier."))}
+    cloned = train_run(make_config({**own, "evaluate_every": -1}), tmp_path / "bc", **HOW)
+    assert last_policy(clean.path) == last_policy(cloned.path)
+
+
+# --- a finish
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("finish", ["ril-co", "gail-ap"])
+def test_a_finish_goes_on_from_the_clone(run, files, tmp_path, finish):
+    out = tmp_path / "run"
+    steps = STEPS + 10 * EACH
+    own = {"finish": finish, "clean.search_steps": STEPS, "steps": steps, "hold_actor_for": 4}
+    config = make(files, **own)
+    copy_phases(run, out, lambda config: dataclasses.replace(config, hold_actor_for=4))
+    (out / "config.json").write_text(config.to_json())
+    finished = train_run(config, out, resume=True, **HOW)
+    phase = Run(out / "phases" / "4-finish")
+    clone = out / "phases" / "3-clone" / "policy" / "last.safetensors"
+    assert phase.config.start_from == str(clone)
+    assert phase.config.demos == (str(out / "phases" / "kept.npz"),)
+    known = (str(out / "phases" / "known.npz"),) if finish == "ril-co" else ()
+    assert phase.config.nonexpert_demos == known, "GAIL has no use for pairs that are known to be bad"
+    assert last_policy(finished.path) == last_policy(phase.path)
+    assert last_policy(phase.path) != clone.read_bytes()
+    assert shortfall(out / "policy" / "last.safetensors") < 0.1
+    lines = finished.metrics()
+    transitions = [line["transitions"] for line in lines]
+    assert transitions == sorted(set(transitions))
+    assert [line["phase"] for line in lines] == ["clone"] + [finish] * 10
+    assert lines[-1]["transitions"] == steps
+    assert standing(config, out).state == "finished"
+
+
+@pytest.mark.slow
+def test_what_was_known_before_stays_known(run, files, tmp_path):
+    save_file(load_file(files[-1]), tmp_path / "given.npz")
+    config = make(files, nonexpert_demos=str(tmp_path / "given.npz"))
+    kept, dropped = (load_file(run.path / "phases" / name) for name in ("kept.npz", "dropped.npz"))
+    cleaning._save_parts(kept, dropped, config, tmp_path)
+    known = load_file(tmp_path / "known.npz")
+    assert len(known) == len(dropped) + 180
+    cleaning._save_parts(kept, None, make(files), tmp_path)
+    assert not (tmp_path / "dropped.npz").exists()
+    assert not (tmp_path / "known.npz").exists()
+
+
+def test_without_pseudo_labels_the_clone_needs_nothing_to_be_known(files, tmp_path):
+    config = make(files, nonexpert_demos="bad.npz", pseudo_labels=False)
+    assert cleaning._clone_config(config, tmp_path).nonexpert_demos == ()
+
+
+# --- options
+
+
+def test_it_has_a_length_of_its_own(files):
+    options = {name: value for name, value in OPTIONS.items() if name != "steps"}
+    assert make_config({**options, **OWN, "demos": files}).steps == cleaning.STEPS
+    assert make_config({**options, **OWN, "demos": files, "finish": "ril-co"}).steps == RunConfig.steps
+    assert make(files, steps=123_456).steps == 123_456
+
+
+@pytest.mark.parametrize("option", [{"finish": "gail-ap"}, {"clean.gradient_steps": 10}])
+@pytest.mark.parametrize("method", ["ril-co", "gail-ap", "bc", "acktr"])
+def test_other_methods_have_no_use_for_its_options(method, option):
+    with pytest.raises(ConfigError, match=r"clean\."):
+        make_config({"task": "hopper", "noise_rate": 0.4, "method": method, **option})
+
+
+def test_a_finish_must_be_known(files):
+    with pytest.raises(ConfigError, match=r"gail-a.*gail-ap"):
+        make(files, finish="gail-a")
+    with pytest.raises(ConfigError, match="gradient_steps"):
+        CleanConfig(gradient_steps=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"steps": 6400}, "--steps 6,400: too few"),
+        ({"finish": "ril-co", "clean.search_steps": 6400}, r"clean\.search_steps 6,400: too few"),
+        ({"finish": "ril-co", "clean.search_steps": STEPS}, "none are left to finish with"),
+        (
+            {"finish": "gail-ap", "clean.search_steps": 12_800, "bc.hidden_sizes": [8]},
+            r"bc\.hidden_sizes.*\(8,\).*\(16,\)",
+        ),
+    ],
+)
+def test_what_cannot_end_well_fails_before_it_begins(files, tmp_path, options, complaint):
+    with pytest.raises(ConfigError, match=complaint):
+        train_run(make(files, **options), tmp_path / "run", **HOW)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.slow
+def test_its_configuration_is_stored_whole(run, files):
+    config = make(files, finish="gail-ap", **{"clean.search_steps": 12_800})
+    assert RunConfig.from_json(config.to_json(), "here") == config
+    assert run.config == make(files)
+
+
+def test_sweeps_and_benchmarks_know_it(files):
+    assert "ril-co-clean" not in read_methods("all")
+    with pytest.raises(ConfigError, match="ril-co,bc"):
+        read_methods("ril-co,ril-co-clean")
+    measured = kind(make(files, finish="gail-ap"))
+    assert measured.method == "ril-co"
+    assert measured.clean == CleanConfig()
