@@ -259,7 +259,17 @@ def test_a_finish_goes_on_from_the_clone(run, files, tmp_path, finish):
     finished = train_run(config, out, resume=True, **HOW)
     phase = Run(out / "phases" / "4-finish")
     clone = out / "phases" / "3-clone" / "policy" / "last.safetensors"
-    assert phase.config.start_from == str(clone)
+    begun_with = rilco.load_policy(phase.config.start_from)
+    own = rilco.load_policy(clone)
+    assert all(
+        np.array_equal(a, b)
+        for ours, theirs in zip(begun_with.layers, own.layers, strict=True)
+        for a, b in zip(ours, theirs, strict=True)
+    )
+    assert np.allclose(begun_with.log_std, np.log(0.1)), "its own spread is too small to learn with"
+    assert own.log_std.max() < np.log(0.1)
+    assert phase.config.acktr.learning_rate_decay
+    assert phase.config.acktr.total_updates == 10
     assert phase.config.demos == (str(out / "phases" / "kept.npz"),)
     known = (str(out / "phases" / "known.npz"),) if finish == "ril-co" else ()
     assert phase.config.nonexpert_demos == known, "GAIL has no use for pairs that are known to be bad"

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from rilco.errors import ConfigError, RunError, suggestion
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 METHOD = "ril-co-clean"
 PHASES, SEARCH, AUDITED, CLONE, FINISH = "phases", "1-ril-co", "2-audited.json", "3-clone", "4-finish"
+START = "4-start.safetensors"
 KEPT, DROPPED, KNOWN = "kept.npz", "dropped.npz", "known.npz"
 FINISHES = ("none", "ril-co", "gail-ap", "gail-logistic")
 STEPS = 300_000
@@ -41,6 +44,9 @@ class CleanConfig:
     finish: str = "none"
     """What goes on from the clone: nothing, or `ril-co`, `gail-ap` or `gail-logistic` on the kept demonstrations.
     RIL-Co takes the dropped ones as known non-expert data."""
+    finish_std: float = 0.1
+    """Spread of the actions that the finish begins with, at least: a clone's own is that of its errors, far too small to
+    learn from what lies beside the demonstrations."""
     search_steps: int = 300_000
     """Transitions of RIL-Co and the audit where there is a finish, which gets the rest; without one they get all."""
 
@@ -48,6 +54,8 @@ class CleanConfig:
         for name in ("gradient_steps", "search_steps"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"clean.{name}: expected at least 1; got {getattr(self, name)}.")
+        if not self.finish_std > 0.0:
+            raise ConfigError(f"clean.finish_std: expected a positive number; got {self.finish_std}.")
         if self.finish not in FINISHES:
             raise ConfigError(
                 f"clean.finish={self.finish}: unknown; known are {', '.join(FINISHES)}."
@@ -93,6 +101,7 @@ def train_clean(
         finish = None
         if config.clean.finish != "none":
             say(f"Phase 4 of {count}: {config.clean.finish}, from the clone on")
+            _widen(clone, phases / START, config.clean.finish_std)
             finish = _train(_finish_config(config, phases, audited.transitions), phases / FINISH, train_how)
         _copy_policies(finish or clone, out)
         # Last: complete metrics say that the run is.
@@ -193,11 +202,23 @@ def _finish_config(config: RunConfig, phases: Path, transitions: int) -> RunConf
         )
     known = phases / KNOWN
     takes = config.clean.finish == "ril-co" and known.exists()
-    return dataclasses.replace(
+    wanted = dataclasses.replace(
         _as_method(config, config.clean.finish, steps=left),
         **_files(phases) | {"nonexpert_demos": (str(known.absolute()),) if takes else ()},
-        start_from=str(phases.absolute() / CLONE / "policy" / "last.safetensors"),
+        start_from=str((phases / START).absolute()),
     )
+    # The rate falls to zero, so that it ends with a policy that has settled.
+    decay: dict[str, Any] = {"learning_rate_decay": True, "total_updates": wanted.iterations}
+    if wanted.policy_learner == "ppo":
+        return dataclasses.replace(wanted, ppo=dataclasses.replace(wanted.ppo, **decay))
+    return dataclasses.replace(wanted, acktr=dataclasses.replace(wanted.acktr, **decay))
+
+
+def _widen(clone: Run, path: Path, std: float) -> None:
+    """The clone's policy with at least this spread of its actions."""
+    policy = clone.last_policy
+    log_std = np.maximum(policy.log_std, np.float32(np.log(std)))
+    dataclasses.replace(policy, log_std=log_std).save(path)
 
 
 def _files(phases: Path) -> dict[str, Any]:

@@ -221,3 +221,15 @@ def test_the_quantile_is_the_largest_value_that_enough_is_not_below(case, share)
     found = weighted_quantile(values, weight / weight.sum(), share)
     reached = [v for v in values if weight[values >= v].sum() / weight.sum() >= share - 1e-12]
     assert found == max(reached)
+
+
+def test_an_uneven_expert_is_kept_where_the_others_are_much_alike():
+    """From a real audit of MuJoCo's Hopper: two of the expert's episodes fell, and the others stand close together."""
+    expert = np.array([1.60, 1.61, 1.43, 1.28, 1.49, 1.57, 1.53, 1.61, 1.59, 1.57, 1.22])
+    lengths = np.array([1000, 1000, 919, 684, 1000, 852, 1000, 1000, 1000, 1000, 609])
+    others = np.random.default_rng(0).normal(-0.05, 0.03, 19)
+    scores = np.concatenate([expert, others])
+    cut = find_cut(scores, np.concatenate([lengths, np.full(19, 372)]), policy=-1.02)
+    assert cut is not None
+    assert cut.certain
+    assert others.max() < cut.cut < expert.min()

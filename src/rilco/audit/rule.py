@@ -126,16 +126,26 @@ def weighted_quantile(values: np.ndarray, weight: np.ndarray, share: float) -> f
 def _fit_two(
     scores: np.ndarray, weight: np.ndarray, top: np.ndarray, least: float
 ) -> tuple[Component, Component]:
-    """Expectation-maximisation, from the upper half as the expert's; that keeps the majority."""
+    """The likelier of two fits that begin with the upper half as the expert's: the rest is all that is clearly below
+    it, or only the lowest quarter, where others who are much alike leave a wide gap to an uneven expert."""
     expert = _fitted(scores[top], weight[top], least)._replace(share=0.5)
-    rest = scores < expert.mean - 4.0 * expert.std
-    if not rest.any():
-        rest = ~top if not top.all() else scores == scores.min()
+    below = scores < expert.mean - 4.0 * expert.std
+    if not below.any():
+        below = ~top if not top.all() else scores == scores.min()
+    lowest = scores <= -weighted_quantile(-scores, weight, 0.25)
+    fits = [_maximise(scores, weight, expert, rest, least) for rest in (below, lowest)]
+    return max(fits, key=lambda fit: _likelihood(scores, weight, fit))
+
+
+def _maximise(
+    scores: np.ndarray, weight: np.ndarray, expert: Component, rest: np.ndarray, least: float
+) -> tuple[Component, Component]:
+    """Expectation-maximisation, as long as the majority stays the majority."""
     other = _fitted(scores[rest], weight[rest], least)._replace(share=0.5)
     for _ in range(ROUNDS):
         posterior = _posterior(scores, expert, other)
         share = float(np.sum(weight * posterior))
-        if not 0.5 <= share < 1.0 - 1e-9:  # the majority stays the majority
+        if not 0.5 <= share < 1.0 - 1e-9:
             break
         before = expert
         expert = _fitted(scores, weight * posterior, least)._replace(share=share)
