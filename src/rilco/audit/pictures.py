@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -68,7 +69,9 @@ def take_pictures(audit: Audit, demos: Demonstrations, task: Task, *, each: int 
             windows.append((demo.index, steps))
             obs.append(episodes[demo.index][list(steps)])
     try:
-        images = [encode(frame) for frame in pose_frames(task, np.concatenate(obs))]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a graphics library's; what it cannot do is in the note
+            images = [encode(frame) for frame in pose_frames(task, np.concatenate(obs))]
     except RilcoError as error:
         return Gallery(note=f"No pictures: {error}")
     remaining = iter(images)
