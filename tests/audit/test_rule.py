@@ -115,12 +115,6 @@ def test_what_a_learner_has_caught_up_with_is_not_told_apart():
     assert not find_cut(scores, pairs, policy=2.40).certain
 
 
-def test_noise_of_the_scores_themselves_is_not_a_kind():
-    scores, pairs, _ = mixture(np.full(100, 2.2), np.full(10, 2.4))
-    assert find_cut(scores, pairs, POLICY).certain
-    assert not find_cut(scores, pairs, POLICY, noise=0.2).certain
-
-
 # --- what the answer does not depend on
 
 

@@ -59,11 +59,10 @@ class Cut(NamedTuple):
         return 1.0 / (1.0 + math.exp(-min(50.0, max(-50.0, self.evidence / 2.0))))
 
 
-def find_cut(scores: np.ndarray, pairs: np.ndarray, policy: float, noise: float = 0.0) -> Cut | None:
+def find_cut(scores: np.ndarray, pairs: np.ndarray, policy: float) -> Cut | None:
     """The cut below the majority, for demonstrations with mean scores [D] and lengths [D]; None for fewer than two.
 
-    `policy` is the learner's mean score: the way from it to the majority is the unit of a separation. `noise` is the
-    standard deviation of a score by itself, below which nothing is resolved.
+    `policy` is the learner's mean score: the way from it to the majority is the unit of a separation.
     """
     if len(scores) < 2:
         return None
@@ -72,7 +71,7 @@ def find_cut(scores: np.ndarray, pairs: np.ndarray, policy: float, noise: float 
     median = weighted_quantile(scores, weight, 0.5)
     top = scores >= median
     unit = max(float(np.average(scores[top], weights=pairs[top])) - policy, LEAST_UNIT)
-    least = max(noise, LEAST_SPREAD * unit)
+    least = LEAST_SPREAD * unit
     one = _fitted(scores, weight, least)
     expert, other = _fit_two(scores, weight, top, least)
     gain = _likelihood(scores, weight, (expert, other)) - _likelihood(scores, weight, (one,))

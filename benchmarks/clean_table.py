@@ -1,0 +1,61 @@
+"""What `ril-co-clean` runs reach, beside the expert: the clone, and the finish where there is one.
+
+    python benchmarks/clean_table.py runs/clean/* --episodes 30
+
+All policies play from the same start states. The expert is the policy that comes with rilco where the run learned from its
+demonstrations, else the mean return of the expert's episodes in the files.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from rilco.evaluation import evaluate
+from rilco.ladder import shipped_rung
+from rilco.policy.saved import Policy
+from rilco.run import Run
+from rilco.training import read_demonstrations
+
+SEED = 5
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("runs", nargs="+", type=Path)
+    parser.add_argument("--episodes", type=int, default=30)
+    options = parser.parse_args()
+    print("| run | transitions | expert | clone | share | finish | share |\n|---|---|---|---|---|---|---|")
+    for path in options.runs:
+        if not (path / "metrics.jsonl").exists():
+            continue
+        run, clone = Run(path), Run(path / "phases" / "3-clone")
+        expert = expert_return(run, options.episodes)
+        cells = [path.name, f"{run.metrics()[-1]['transitions']:,}", f"{expert:,.0f}"]
+        policies = [clone.last_policy] + ([run.last_policy] if run.config.clean.finish != "none" else [])
+        for policy in policies:
+            returns = played(policy, run, options.episodes)
+            cells += [f"{returns.mean():,.0f} ± {returns.std():,.0f}", f"{returns.mean() / expert:.1%}"]
+        print(f"| {' | '.join(cells + [''] * (7 - len(cells)))} |", flush=True)
+
+
+def expert_return(run: Run, episodes: int) -> float:
+    if not run.config.demos and run.config.task.task is not None:
+        return float(played(shipped_rung(run.config.task.task, 1)[0], run, episodes).mean())
+    demos = read_demonstrations(run.config)
+    if demos is None or demos.expert is None or demos.reward is None:
+        return float("nan")
+    expert = demos.select(demos.expert)
+    return float(np.mean([one.reward.sum() for one in expert.episodes() if one.reward is not None]))
+
+
+def played(policy: Policy, run: Run, episodes: int) -> np.ndarray:
+    return evaluate(policy, task=run.config.task, episodes=episodes, seed=SEED).returns
+
+
+if __name__ == "__main__":
+    main()
