@@ -333,7 +333,7 @@ def test_a_finish_must_be_known(files):
         ({"finish": "ril-co", "clean.search_steps": 6400}, r"clean\.search_steps 6,400: too few"),
         ({"finish": "ril-co", "clean.search_steps": STEPS}, "none are left to finish with"),
         (
-            {"finish": "gail-ap", "clean.search_steps": 12_800, "bc.hidden_sizes": [8]},
+            {"finish": "gail-ap", "clean.search_steps": 19_200, "bc.hidden_sizes": [8]},
             r"bc\.hidden_sizes.*\(8,\).*\(16,\)",
         ),
     ],
@@ -346,7 +346,7 @@ def test_what_cannot_end_well_fails_before_it_begins(files, tmp_path, options, c
 
 @pytest.mark.slow
 def test_its_configuration_is_stored_whole(run, files):
-    config = make(files, finish="gail-ap", **{"clean.search_steps": 12_800})
+    config = make(files, finish="gail-ap", **{"clean.search_steps": 19_200})
     assert RunConfig.from_json(config.to_json(), "here") == config
     assert run.config == make(files)
 

@@ -37,7 +37,7 @@ from rilco.audit.auditing import (
 from rilco.audit.checks import AuditError
 from rilco.audit.record import Audit
 from rilco.audit.scores import Average, CrossFitted
-from rilco.audit.scoring import score_run
+from rilco.audit.scoring import FORMING, score_run
 from rilco.audit.truth import compare
 from rilco.cli import cli
 from rilco.config import RunConfig
@@ -52,7 +52,7 @@ from rilco.rewards.classifier import score
 from rilco.rewards.learner import DemoArrays
 from rilco.rewards.ril import split
 from rilco.run import Run
-from rilco.training import Trainer, read_demonstrations
+from rilco.training import Trainer, read_demonstrations, train_run
 
 __all__ = ["short_stretches"]
 pytestmark = pytest.mark.usefixtures("short_stretches")
@@ -109,7 +109,7 @@ def test_scoring_is_part_of_the_steps(audited, run, config):
     assert run.config.steps == STEPS - STRETCHES * STRETCH
     assert audited.audit.transitions == STEPS
     assert audited.scores.stretches.shape == (STRETCHES, len(audited.demos))
-    with pytest.raises(ConfigError, match=f"--steps 12,000: too few.*{4 * STRETCH:,}"):
+    with pytest.raises(ConfigError, match=f"--steps 12,000: too few.*{6 * STRETCH:,}"):
         train_and_audit(dataclasses.replace(config, steps=12_000), run.path / "new")
     assert not (run.path / "new").exists()
 
@@ -220,6 +220,14 @@ def test_it_goes_on_until_it_is_enough(run, audited):
     assert found.transitions == run.config.steps + 3 * STRETCH
     np.testing.assert_array_equal(seen[0].stretches, audited.scores.stretches)
     np.testing.assert_array_equal(found.stretches[0], seen[0].stretches[1], "the newest two")
+
+
+@pytest.mark.slow
+def test_a_short_run_is_trained_until_something_can_be_said(audited, config, tmp_path):
+    short = dataclasses.replace(config, steps=STRETCH, evaluate_every=-1)
+    run = train_run(short, tmp_path / "short", **HOW)
+    found = score_run(run, audited.demos, lambda _: True, least=1, most=1, workers=1)
+    assert found.transitions == (FORMING + 1) * STRETCH
 
 
 @pytest.mark.slow

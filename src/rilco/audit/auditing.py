@@ -17,7 +17,7 @@ from rilco.audit.judging import PairJudgements, formed, group, judge
 from rilco.audit.page import write_page
 from rilco.audit.pictures import take_pictures
 from rilco.audit.record import Audit
-from rilco.audit.scoring import Scores, check_auditable, score_run, stretch_iterations
+from rilco.audit.scoring import FORMING, Scores, check_auditable, score_run, stretch_iterations
 from rilco.config import RunConfig
 from rilco.demonstrations import Demonstrations
 from rilco.errors import ConfigError
@@ -89,7 +89,8 @@ def audit_runs(
     parts = []
     for run in runs:
         # The display counts what scoring takes at least; going on for longer is the exception.
-        total = run.config.iterations + STRETCHES * stretch_iterations(config)
+        stretch = stretch_iterations(config)
+        total = max(run.config.iterations, FORMING * stretch) + STRETCHES * stretch
         shown = dataclasses.replace(run.config, steps=total * config.transitions_per_iteration)
         with make_progress(shown, run.path, quiet=quiet) as progress:
             progress.note("Scoring the demonstrations, while training goes on in memory.")
@@ -145,14 +146,13 @@ def train_and_audit(
 
 def training_steps(config: RunConfig, name: str = "--steps") -> int:
     """Transitions before scoring begins, so that with it there are no more than the configuration says."""
-    scoring = STRETCHES * stretch_iterations(config)
-    before = config.steps // config.transitions_per_iteration - scoring
-    if before < scoring:
-        least = 2 * scoring * config.transitions_per_iteration
+    stretch = stretch_iterations(config)
+    before = config.steps // config.transitions_per_iteration - STRETCHES * stretch
+    if before < FORMING * stretch:
+        least = (FORMING + STRETCHES) * stretch * config.transitions_per_iteration
         raise ConfigError(
-            f"{name} {config.steps:,}: too few for an audit, whose scores are averaged over the last "
-            f"{scoring * config.transitions_per_iteration:,} transitions; give at least {least:,}. In practice 300k "
-            "are needed."
+            f"{name} {config.steps:,}: too few for an audit. Nothing can be said before the learner has outgrown the "
+            f"worst demonstrators, and scores are then averaged for a while; give at least {least:,}, better 300k."
         )
     return before * config.transitions_per_iteration
 

@@ -31,6 +31,9 @@ from rilco.training import Trainer, pool_sizes, read_known
 
 STRETCH_TRANSITIONS = 32_000
 """About so many transitions make a stretch."""
+FORMING = 4
+"""Training is taken no notice of for as long as so many stretches: until the learner has outgrown the worst
+demonstrators, theirs may score above the expert's, and steadily."""
 SCORINGS = 5
 """How often the demonstrations are scored in a stretch."""
 
@@ -87,18 +90,15 @@ def score_run(
     interval = stretch_iterations(config) // SCORINGS
     halves = split(len(demos), num_classifiers(config.method), config.seed)
     with _going_on(run, config, demos, workers) as trainer:
+        _iterate(trainer, FORMING * stretch_iterations(config) - trainer.iteration, progress, stop)
         judge = CrossFitted(trainer.demos, halves) if trainer.demos is not None else None
         stretches: list[np.ndarray] = []
         policy: list[float] = []
         while judge is not None and len(stretches) < most:
-            scores, policy_scores = Average(len(demos)), []
+            scores = Average(len(demos))
+            policy_scores: list[float] = []
             for _ in range(SCORINGS):
-                for _ in range(interval):
-                    record = trainer.iterate()
-                    policy_scores.append(record["policy_score"])
-                    (progress or Silent()).update(record)
-                    if stop is not None:
-                        stop.raise_if_requested()
+                policy_scores += _iterate(trainer, interval, progress, stop)
                 scores.add(judge(trainer.state))
             stretches.append(scores.mean.astype(np.float32))
             policy.append(float(np.mean(policy_scores)))
@@ -106,6 +106,20 @@ def score_run(
             if len(stretches) >= least and enough(newest):
                 break
         return newest
+
+
+def _iterate(
+    trainer: Trainer, iterations: int, progress: Progress | None, stop: StopSignal | None
+) -> list[float]:
+    """Train for so many iterations; the mean score of the learner's pairs in each."""
+    levels = []
+    for _ in range(iterations):
+        record = trainer.iterate()
+        levels.append(record["policy_score"])
+        (progress or Silent()).update(record)
+        if stop is not None:
+            stop.raise_if_requested()
+    return levels
 
 
 @contextlib.contextmanager
