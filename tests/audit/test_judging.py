@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rilco.audit.judging import AGREEMENT, decide, formed, group, judge, short_names
+from rilco.audit.judging import AGREEMENT, Grouping, _sentence, decide, formed, group, judge, short_names
 from rilco.audit.scoring import Scores
 from rilco.demonstrations import Demonstrations
 
@@ -321,3 +321,16 @@ def test_a_last_window_may_be_short():
 )
 def test_names_are_shortened_to_what_tells_them_apart(names, short):
     assert short_names(names) == short
+
+
+def test_a_hint_of_two_kinds_is_not_called_clean():
+    """One long episode and a few short pieces below it: too little for a cut, too much to be called clean."""
+    lengths = [1000, *[50] * 12]
+    levels = np.array([2.0, *np.linspace(0.5, -2.5, 12)], np.float32)
+    pairs = np.repeat(levels, lengths)
+    grouping = Grouping(np.repeat(np.arange(13), lengths), np.array(lengths))
+    decision = decide(Scores(np.stack([pairs, pairs]), np.array([-2.0, -2.0]), 1), grouping)
+    assert not decision.cut.certain
+    assert decision.cut.probability > 0.5
+    assert decision.kind == "inseparable"
+    assert "too few" in _sentence(decision, grouping)

@@ -103,6 +103,8 @@ def _kind(cut: Cut, agreement: float, above: float) -> str:
         return "majority-bad"
     if agreement < AGREEMENT or (cut.certain and cut.doubtful > MOST_DOUBTFUL):
         return "inseparable"
+    if not cut.certain and cut.probability > 0.5:
+        return "inseparable"
     return "mixed" if cut.certain else "clean"
 
 
@@ -276,6 +278,11 @@ def _sentence(decision: Decision, grouping: Grouping) -> str:
         return (
             f"{decision.above:.0%} of the pairs score far above the majority. Either the classifiers have not found "
             "the expert yet (train longer), or most of the data is not the expert's; then no cut can be trusted."
+        )
+    if decision.kind == "inseparable" and decision.agreement >= AGREEMENT and not decision.cut.certain:
+        return (
+            f"There seem to be two kinds of demonstrations, but {count:,} of these lengths are too few to be sure. Give more, "
+            "or look at the ranking."
         )
     if decision.kind == "inseparable" and decision.agreement >= AGREEMENT:
         return (
