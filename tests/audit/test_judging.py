@@ -334,3 +334,14 @@ def test_a_hint_of_two_kinds_is_not_called_clean():
     assert decision.cut.probability > 0.5
     assert decision.kind == "inseparable"
     assert "too few" in _sentence(decision, grouping)
+
+
+def test_a_minority_that_stands_out_is_not_called_clean():
+    """Four of an expert's episodes above many pieces of all kinds, which together are twice as much."""
+    lengths = [1000] * 4 + [50] * 150
+    levels = np.concatenate([[2.4, 2.42, 2.44, 2.46], np.linspace(1.4, -2.5, 150)]).astype(np.float32)
+    pairs = np.repeat(levels, lengths)
+    grouping = Grouping(np.repeat(np.arange(154), lengths), np.array(lengths))
+    decision = decide(Scores(np.stack([pairs, pairs]), np.array([-1.5, -1.5]), 1), grouping)
+    assert decision.kind == "majority-bad"
+    assert "ranking" in _sentence(decision, grouping) or "trusted" in _sentence(decision, grouping)

@@ -19,6 +19,8 @@ AGREEMENT = 0.95
 """Decisions from single stretches of training must agree with that from all on so many of the pairs."""
 OUTSIDE = 0.01
 """If more than this share of the pairs scores far above the majority, it is not the best that there is."""
+MOST_SPREAD = 0.15
+"""Scores of one kind have at most this standard deviation, as a share of the way from the learner to the majority."""
 MOST_DOUBTFUL = 0.1
 """If more than this share of the pairs may well be of either kind, no cut is made."""
 
@@ -105,6 +107,8 @@ def _kind(cut: Cut, agreement: float, above: float) -> str:
         return "inseparable"
     if not cut.certain and cut.probability > 0.5:
         return "inseparable"
+    if not cut.certain and cut.spread > MOST_SPREAD:
+        return "majority-bad"
     return "mixed" if cut.certain else "clean"
 
 
@@ -274,6 +278,11 @@ def _sentence(decision: Decision, grouping: Grouping) -> str:
     count, pairs = len(grouping.pairs), grouping.pairs
     if decision.cut is None:
         return "There is only one demonstration, and nothing to compare it with."
+    if decision.kind == "majority-bad" and decision.above <= OUTSIDE:
+        return (
+            "The scores are spread widely, and no majority of them lies close together as one expert's would. Most of the "
+            "data may not be an expert's; look at the top of the ranking."
+        )
     if decision.kind == "majority-bad":
         return (
             f"{decision.above:.0%} of the pairs score far above the majority. Either the classifiers have not found "

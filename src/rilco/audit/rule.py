@@ -46,6 +46,8 @@ class Cut(NamedTuple):
     """Between the means of the two, as a share of the way from the learner's score up to the expert's."""
     doubtful: float
     """Share of the pairs in demonstrations that may well be of either."""
+    spread: float
+    """Standard deviation of all scores, in the unit of the separation."""
 
     @property
     def certain(self) -> bool:
@@ -84,6 +86,7 @@ def find_cut(scores: np.ndarray, pairs: np.ndarray, policy: float) -> Cut | None
         evidence,
         (expert.mean - other.mean) / unit,
         float(weight[doubtful].sum()),
+        one.std / unit,
     )
 
 
