@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from rilco.audit.auditing import PAGE, audit_run, write_audit
+from rilco.audit.auditing import PAGE, train_and_audit, write_audit
 from rilco.audit.words import describe
 from rilco.bc import clone
 from rilco.demonstrations import Demonstrations, load_demonstrations
@@ -38,6 +38,7 @@ METHODS = ("ril-co", "gail-logistic")
 EPISODES = 10
 EVALUATE_EVERY = 50_000
 VIDEO_STEPS = 400
+AUDIT_STEPS = 300_000
 CLONING_STEPS = 50_000
 
 
@@ -50,8 +51,10 @@ def run_demo(out: Path, say: Callable[[str], None], *, steps: int = STEPS) -> No
     )
     say(f"2/4  Imitation from these demonstrations alone, {steps:,} transitions each.")
     runs = train_side_by_side(out, steps)
-    say("3/4  The audit: which demonstrations do RIL-Co's classifiers reject? Then a clone of the others.")
-    page, cleaned = audit_and_clone(runs["ril-co"], out, say)
+    say(
+        f"3/4  The audit: {AUDIT_STEPS:,} transitions of RIL-Co, and what its classifiers reject. Then a clone of the rest."
+    )
+    page, cleaned = audit_and_clone(out / "audit", say)
     say(f"4/4  Returns of the deterministic policies over {EPISODES} episodes:")
     report(files, demos, runs, cleaned, out, say)
     say(f"Audit   {page}")
@@ -78,14 +81,15 @@ def train_side_by_side(out: Path, steps: int) -> dict[str, Run]:
     return {job.name: Run(out / job.name) for job in jobs}
 
 
-def audit_and_clone(run: Run, out: Path, say: Callable[[str], None]) -> tuple[Path, Path]:
+def audit_and_clone(out: Path, say: Callable[[str], None]) -> tuple[Path, Path]:
     """The audit's page, and the policy that was cloned from what the audit kept."""
-    page, policy = out / "audit" / PAGE, out / "audit" / "clone.safetensors"
+    page, policy = out / PAGE, out / "clone.safetensors"
     if not policy.exists():
-        audited = audit_run(run)
+        options = {"task": TASK.name, "noise_rate": NOISE_RATE, "steps": AUDIT_STEPS}
+        audited = train_and_audit(make_config(options), out)
         for line in describe(audited):
             say(f"     {line}")
-        write_audit(audited, out / "audit")
+        write_audit(audited, out)
         clone(audited.kept or audited.demos, gradient_steps=CLONING_STEPS).save(policy)
     return page, policy
 
