@@ -13,7 +13,7 @@ import click
 def command(out: Path) -> None:
     """Make noisy demonstrations of HalfCheetah, imitate them with RIL-Co and with GAIL, and audit them.
 
-    Takes about five minutes on two cores. Interrupted, it goes on where it was when called again.
+    Takes several minutes on two cores. Interrupted, it goes on where it was when called again.
     """
     from rilco.demo import run_demo
     from rilco.interrupt import exit_code
