@@ -439,7 +439,7 @@ def test_the_command_trains_where_there_is_no_run(audited, out, files, tmp_path,
         (("--env", "Hopper-v5", "--steps", "1k"), "--env, --steps"),
         (("--demos", "a.npz"), "--demos"),
         (("--seeds", "2"), "--seeds"),
-        (("--set", "classifier.lam=0.3"), "--settings"),
+        (("--set", "classifier.lam=0.3"), "leave out --set,"),
     ],
 )
 def test_a_run_has_its_own_settings(run, options, named):
@@ -461,9 +461,18 @@ def test_what_cannot_be_written_is_refused_before_training(files, tmp_path, monk
             rilco(*common, name, tmp_path / "there.npz")
     with pytest.raises(RilcoError, match="what"):
         rilco(*common, "--keep", tmp_path / "good.what")
+    with pytest.raises(ConfigError, match="replace the other"):
+        rilco(*common, "--keep", tmp_path / "one.npz", "--drop", tmp_path / "." / "one.npz")
     result = rilco(*common, "--keep", tmp_path / "there.npz", "--overwrite")
     assert isinstance(result.exception, AssertionError)
     assert (tmp_path / "there.npz").read_bytes() == b"mine"
+
+
+def test_another_method_is_refused_before_training(files, tmp_path):
+    common = ["--env", OPTIONS["env"], "--demos", files[0], "--out", tmp_path / "audit"]
+    with pytest.raises(AuditError, match="gail-ap"):
+        rilco(*common, "--set", "method=gail-ap")
+    assert not (tmp_path / "audit").exists()
 
 
 @pytest.mark.slow

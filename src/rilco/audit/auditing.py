@@ -136,6 +136,7 @@ def train_and_audit(
 
     What an earlier call left in `out` is used: an interrupted audit goes on where it was.
     """
+    check_auditable(config, out)
     before = training_steps(config)
     runs = []
     for seed in range(config.seed, config.seed + seeds):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -99,7 +100,7 @@ def _folder(options: dict[str, Any]) -> Path:
 def _of_run(options: dict[str, Any], stop: StopSignal) -> Audited:
     given = [name for name in OF_DATA if options[name] not in (None, ())]
     if given:
-        shown = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        shown = ", ".join("--set" if name == "settings" else f"--{name.replace('_', '-')}" for name in given)
         raise ConfigError(
             f"{options['run']}: a run has its own environment, demonstrations and settings; leave out {shown}, or "
             "leave out the run to train afresh."
@@ -128,11 +129,14 @@ def _check_targets(options: dict[str, Any]) -> None:
     """What cannot be written shall fail before minutes of training."""
     from rilco.cli.demos import check_target
 
-    for name in ("keep", "drop", "minari"):
-        if options[name] is not None:
-            check_target(
-                options[name], "minari" if name == "minari" else None, options["overwrite"], f"--{name}"
-            )
+    names = [name for name in ("keep", "drop", "minari") if options[name] is not None]
+    places = [os.path.realpath(options[name]) for name in names]
+    if len(set(places)) < len(places):
+        shown = ", ".join(f"--{name} {options[name]}" for name in names)
+        raise ConfigError(f"{shown}: one would replace the other. Give each a name of its own.")
+    for name in names:
+        format_name = "minari" if name == "minari" else None
+        check_target(options[name], format_name, options["overwrite"], f"--{name}")
 
 
 def _write_datasets(audited: Audited, options: dict[str, Any]) -> None:
