@@ -63,7 +63,7 @@ class CleanConfig:
             )
 
 
-class Audited(NamedTuple):
+class AuditFacts(NamedTuple):
     """What is remembered of the audit, once it is done."""
 
     transitions: int
@@ -147,7 +147,7 @@ def _search_config(config: RunConfig) -> RunConfig:
     return dataclasses.replace(wanted, steps=steps)
 
 
-def _audit(search: Run, phases: Path, out: Path, say: Any, how: dict[str, Any]) -> Audited:
+def _audit(search: Run, phases: Path, out: Path, say: Any, how: dict[str, Any]) -> AuditFacts:
     """Judge, and keep the two parts as files."""
     from rilco.audit.auditing import JSON, audit_run, write_audit
     from rilco.audit.record import Audit
@@ -159,10 +159,10 @@ def _audit(search: Run, phases: Path, out: Path, say: Any, how: dict[str, Any]) 
         audited = audit_run(search, **how)
         write_audit(audited, out)
         _save_parts(audited.kept, audited.dropped, search.config, phases)
-        facts = Audited(audited.audit.transitions, round(time.monotonic() - begun, 3))
+        facts = AuditFacts(audited.audit.transitions, round(time.monotonic() - begun, 3))
         write_atomically(done, json.dumps(facts._asdict()).encode())
     say(Audit.load(out / JSON).verdict.sentence)
-    return Audited(**json.loads(done.read_text()))
+    return AuditFacts(**json.loads(done.read_text()))
 
 
 def _save_parts(
@@ -250,7 +250,7 @@ def _copy_policies(last: Run, out: Path) -> None:
 
 
 def _put_together(
-    config: RunConfig, folder: RunFolder, search: Run, clone: Run, finish: Run | None, audited: Audited
+    config: RunConfig, folder: RunFolder, search: Run, clone: Run, finish: Run | None, audited: AuditFacts
 ) -> None:
     """The run's own metrics, from those of its phases, by transitions from the beginning.
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rilco.audit.judging import PairJudgements
-from rilco.audit.truth import _windows, auroc, compare
+from rilco.audit.judging import Grouping, PairJudgements
+from rilco.audit.truth import auroc, compare
 from rilco.demonstrations import Demonstrations
 
 
@@ -29,7 +29,7 @@ def test_auroc_counts_ties_half(rows):
 def test_windows_are_of_one_demonstration_and_at_most_fifty_pairs():
     """Of demonstrations with 120, 50 and 7 pairs, the first two of them interleaved."""
     demonstration = np.array([0] * 30 + [1] * 50 + [0] * 90 + [2] * 7)
-    ids = _windows(demonstration)
+    ids = Grouping(demonstration, np.bincount(demonstration)).windows(50)
     first = np.array([0] * 50 + [1] * 50 + [2] * 20)  # the windows of the first, in its own order
     np.testing.assert_array_equal(ids[demonstration == 0], first)
     np.testing.assert_array_equal(ids[demonstration == 1], 3)

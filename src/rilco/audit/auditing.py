@@ -195,12 +195,7 @@ def _is_finished(run: Run) -> bool:
 def in_pieces(demos: Demonstrations, length: int) -> Demonstrations:
     """The same pairs, each stretch of so many a demonstration of its own."""
     grouping = group(demos)
-    order = np.argsort(grouping.of_pair, kind="stable")
-    begins = np.cumsum(grouping.pairs) - grouping.pairs
-    place = np.arange(len(order)) - np.repeat(begins, grouping.pairs)
-    episode = np.empty(len(order), np.int64)
-    episode[order] = np.cumsum(place % length == 0) - 1
-    return dataclasses.replace(demos, episode=episode)
+    return dataclasses.replace(demos, episode=grouping.windows(length))
 
 
 def write_audit(audited: Audited, out: Path, *, pictures: bool = True) -> Path:

@@ -55,6 +55,19 @@ class Grouping(NamedTuple):
     of_pair: np.ndarray  # [N] index of the demonstration
     pairs: np.ndarray  # [D]
 
+    def rows(self) -> list[np.ndarray]:
+        """The pairs of each demonstration, in order."""
+        order = np.argsort(self.of_pair, kind="stable")
+        return np.split(order, np.cumsum(self.pairs)[:-1])
+
+    def windows(self, length: int) -> np.ndarray:
+        """[N] a number for each window of `length` consecutive pairs of a demonstration, counted through all of them."""
+        window = np.empty(len(self.of_pair), np.int64)
+        begins = np.cumsum(self.pairs) - self.pairs
+        place = np.arange(len(window)) - np.repeat(begins, self.pairs)  # of a pair in its demonstration
+        window[np.argsort(self.of_pair, kind="stable")] = np.cumsum(place % length == 0) - 1
+        return window
+
     def means(self, scores: np.ndarray) -> np.ndarray:
         """[D] of scores [N]"""
         return np.bincount(self.of_pair, scores, len(self.pairs)) / self.pairs
@@ -159,11 +172,14 @@ class PairJudgements(NamedTuple):
     keep: np.ndarray  # [N] bool: the verdict on its demonstration
     demonstration: np.ndarray  # [N] int32
 
+    @property
+    def grouping(self) -> Grouping:
+        return Grouping(self.demonstration, np.bincount(self.demonstration))
+
     def windows(self) -> list[dict[str, Any]]:
         """A row a window: where it is, its score and probability."""
         rows = []
-        for index in range(int(self.demonstration.max()) + 1):
-            mine = np.flatnonzero(self.demonstration == index)
+        for index, mine in enumerate(self.grouping.rows()):
             for start in range(0, len(mine), WINDOW_PAIRS):
                 part = mine[start : start + WINDOW_PAIRS]
                 rows.append(
@@ -185,9 +201,7 @@ def _demonstrations(
     names = short_names(demos.demonstrator_names)
     counts = np.zeros(len(names), int)
     judged = []
-    order = np.argsort(grouping.of_pair, kind="stable")
-    parts = np.split(order, np.cumsum(grouping.pairs)[:-1])
-    for index, rows in enumerate(parts):
+    for index, rows in enumerate(grouping.rows()):
         maker = int(demos.demonstrator[rows[0]])
         counts[maker] += 1
         mine = scores[rows].astype(np.float64)

@@ -7,7 +7,6 @@ training.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 
 import jax
@@ -45,7 +44,7 @@ class CrossFitted:
         return scores
 
 
-@functools.partial(jax.jit)
+@jax.jit
 def _scores(
     params: Params, normalizer: Normalizer, obs: jax.Array, action: jax.Array, judge: jax.Array
 ) -> jax.Array:
@@ -61,7 +60,7 @@ def _padded(array: np.ndarray, length: int) -> np.ndarray:
 
 
 class Average:
-    """The mean of scores that come one after the other, and how far it still moves."""
+    """The mean of scores that come one after the other."""
 
     def __init__(self, pairs: int) -> None:
         self._sum, self._count = np.zeros(pairs, np.float64), 0

@@ -7,7 +7,6 @@ RIL-Co run, finished or not, and interrupting one loses nothing.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -24,6 +23,7 @@ from rilco.demonstrations import Demonstrations
 from rilco.interrupt import StopSignal
 from rilco.methods import num_classifiers
 from rilco.progress import Progress, Silent
+from rilco.rewards.learner import DemoArrays
 from rilco.rewards.ril import split
 from rilco.rollout.pool import RolloutPool, default_workers
 from rilco.run import Run, open_run
@@ -91,10 +91,10 @@ def score_run(
     halves = split(len(demos), num_classifiers(config.method), config.seed)
     with _going_on(run, config, demos, workers) as trainer:
         _iterate(trainer, FORMING * stretch_iterations(config) - trainer.iteration, progress, stop)
-        judge = CrossFitted(trainer.demos, halves) if trainer.demos is not None else None
+        judge = CrossFitted(DemoArrays(demos.obs, demos.action, demos.demonstrator), halves)
         stretches: list[np.ndarray] = []
         policy: list[float] = []
-        while judge is not None and len(stretches) < most:
+        while len(stretches) < most:
             scores = Average(len(demos))
             policy_scores: list[float] = []
             for _ in range(SCORINGS):
@@ -133,9 +133,9 @@ def _going_on(run: Run, config: RunConfig, demos: Demonstrations, workers: int |
     sizes = pool_sizes(config, demos.obs_dim, demos.action_dim, workers := workers or default_workers())
     with tempfile.TemporaryDirectory(prefix="rilco-audit-") as temporary:
         copy = Path(temporary) / "run"
-        shutil.copytree(run.path, copy, ignore=shutil.ignore_patterns("events", "policy", ".lock"))
+        shutil.copytree(run.path, copy, ignore=shutil.ignore_patterns("events", "policy", "audit", ".lock"))
         with (
-            open_run(copy, dataclasses.replace(config), resume=True) as folder,
+            open_run(copy, config, resume=True) as folder,
             RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers) as pool,
         ):
             trainer = Trainer(config, demos, read_known(config), pool, folder, Silent())

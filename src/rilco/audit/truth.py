@@ -30,7 +30,7 @@ def compare(judged: PairJudgements, demos: Demonstrations) -> Truth | None:
     expert = demos.expert
     if expert is None:
         return None
-    windows = _windows(judged.demonstration)
+    windows = judged.grouping.windows(WINDOW_PAIRS)
     error = judged.expert_probability.astype(float) - expert
     return Truth(
         auroc(judged.score, expert),
@@ -50,16 +50,6 @@ def auroc(scores: np.ndarray, positive: np.ndarray) -> float | None:
     _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2.0)[place]
     return float((ranks[positive].sum() - ups * (ups + 1) / 2.0) / (ups * downs))
-
-
-def _windows(demonstration: np.ndarray) -> np.ndarray:
-    """[N] a number for each window of consecutive pairs in a demonstration."""
-    order = np.argsort(demonstration, kind="stable")
-    sizes = np.bincount(demonstration)
-    place = np.empty(len(demonstration), np.int64)  # of a pair in its demonstration
-    place[order] = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    first = np.cumsum(-(-sizes // WINDOW_PAIRS)) - -(-sizes // WINDOW_PAIRS)
-    return first[demonstration] + place // WINDOW_PAIRS
 
 
 def _group_auroc(scores: np.ndarray, expert: np.ndarray, ids: np.ndarray) -> float | None:
