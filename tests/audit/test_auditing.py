@@ -198,6 +198,16 @@ def test_what_was_interrupted_goes_on_to_the_same_end(audited, config, tmp_path,
 
 
 @pytest.mark.slow
+def test_training_killed_before_its_last_checkpoint_is_not_taken_for_finished(audited, config, out, tmp_path):
+    """The last line of the metrics comes a moment before the checkpoint that the audit goes on from."""
+    shutil.copytree(out, tmp_path / "audit")
+    for file in (tmp_path / "audit" / "seed-1" / "checkpoints").iterdir():
+        file.unlink()
+    again = train_and_audit(config, tmp_path / "audit", **HOW)
+    assert again.audit == audited.audit
+
+
+@pytest.mark.slow
 def test_another_configuration_is_not_mixed_in(audited, config, out):
     other = dataclasses.replace(config, classifier=dataclasses.replace(config.classifier, lam=0.3))
     with pytest.raises(RunError, match=r"lam=0\.3"):

@@ -21,6 +21,7 @@ from rilco.audit.scoring import FORMING, Scores, check_auditable, score_run, str
 from rilco.config import RunConfig
 from rilco.demonstrations import Demonstrations
 from rilco.errors import ConfigError
+from rilco.experiment.standing import standing
 from rilco.files import write_atomically
 from rilco.interrupt import StopSignal
 from rilco.progress import make_progress
@@ -169,27 +170,19 @@ def train_if_needed(
     tensorboard: bool = False,
 ) -> Run:
     """The run in this folder: begun, gone on with or left alone, depending on how far it is."""
-    run = Run(path)
-    begun = (path / "config.json").exists()
-    if begun and run.config == config and _is_finished(run):
-        return run
+    state = standing(config, path).state
+    if state == "finished":
+        return Run(path)
     return train_run(
         config,
         path,
-        resume=begun,
+        resume=state == "interrupted",
         workers=workers,
         quiet=quiet,
         stop=stop,
         checkpoint_every=checkpoint_every,
         tensorboard=tensorboard,
     )
-
-
-def _is_finished(run: Run) -> bool:
-    if not (run.path / "metrics.jsonl").exists():
-        return False
-    lines = run.metrics()
-    return bool(lines) and lines[-1]["iteration"] >= run.config.iterations
 
 
 def in_pieces(demos: Demonstrations, length: int) -> Demonstrations:
