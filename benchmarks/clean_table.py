@@ -1,6 +1,6 @@
-"""What `ril-co-clean` runs reach, beside the expert: the clone, and the finish where there is one.
+"""What `ril-co-clean` runs reach, beside the expert: the first clone, the chosen one, and the finish where there is one.
 
-    python benchmarks/clean_table.py runs/clean/* --episodes 30
+    python benchmarks/clean_table.py runs/clean/* --episodes 100
 
 All policies play from the same start states. The expert is the policy that comes with rilco where the run learned from its
 demonstrations, else the mean return of the expert's episodes in the files.
@@ -15,11 +15,12 @@ import numpy as np
 
 from rilco.evaluation import evaluate
 from rilco.ladder import shipped_rung
-from rilco.policy.saved import Policy
+from rilco.policy.saved import Policy, load_policy
 from rilco.run import Run
 from rilco.training import read_demonstrations
 
 SEED = 5
+COLUMNS = 9
 
 
 def main() -> None:
@@ -27,20 +28,23 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("runs", nargs="+", type=Path)
-    parser.add_argument("--episodes", type=int, default=30)
+    parser.add_argument("--episodes", type=int, default=100)
     options = parser.parse_args()
-    print("| run | transitions | expert | clone | share | finish | share |\n|---|---|---|---|---|---|---|")
+    print("| run | transitions | expert | first clone | share | chosen | share | finish | share |")
+    print("|---" * COLUMNS + "|")
     for path in options.runs:
         if not (path / "metrics.jsonl").exists():
             continue
-        run, clone = Run(path), Run(path / "phases" / "3-clone")
+        run, phases = Run(path), path / "phases"
         expert = expert_return(run, options.episodes)
         cells = [path.name, f"{run.metrics()[-1]['transitions']:,}", f"{expert:,.0f}"]
-        policies = [clone.last_policy] + ([run.last_policy] if run.config.clean.finish != "none" else [])
+        policies = [Run(phases / "3-clones" / "1").last_policy, load_policy(phases / "3-chosen.safetensors")]
+        if run.config.clean.finish != "none":
+            policies.append(run.last_policy)
         for policy in policies:
             returns = played(policy, run, options.episodes)
             cells += [f"{returns.mean():,.0f} ± {returns.std():,.0f}", f"{returns.mean() / expert:.1%}"]
-        print(f"| {' | '.join(cells + [''] * (7 - len(cells)))} |", flush=True)
+        print(f"| {' | '.join(cells + [''] * (COLUMNS - len(cells)))} |", flush=True)
 
 
 def expert_return(run: Run, episodes: int) -> float:

@@ -12,7 +12,7 @@ import pytest
 from tests.drivers import OPTIONS, STEPS, STRETCH, contents, demonstrate, short_stretches, write_files
 
 import rilco
-from rilco import cleaning
+from rilco import cleaning, trials
 from rilco.audit.record import Audit
 from rilco.cleaning import CleanConfig
 from rilco.cli.bench import read_methods
@@ -38,7 +38,10 @@ OWN = {
     "evaluation_episodes": 2,
     "bc.hidden_sizes": [16],
     "clean.gradient_steps": 2000,
+    "clean.clones": 2,
+    "clean.trial_steps": 20,
 }
+TRIALS = 8 * EACH  # of four policies: four heats, and two more of each of the best two
 HOW = {"workers": 1, "quiet": True, "tensorboard": False}
 
 
@@ -48,7 +51,7 @@ def files(tmp_path_factory) -> list[str]:
 
 
 def make(files, **more) -> RunConfig:
-    return make_config({**OPTIONS, **OWN, "demos": files, **more})
+    return make_config({**OPTIONS, **OWN, "steps": STEPS + TRIALS, "demos": files, **more})
 
 
 @pytest.fixture(scope="module")
@@ -86,16 +89,20 @@ def test_every_phase_is_a_run_or_a_file_of_its_own(run):
     assert sorted(path.name for path in (run.path / "phases").iterdir()) == [
         "1-ril-co",
         "2-audited.json",
-        "3-clone",
+        "3-chosen.json",
+        "3-chosen.safetensors",
+        "3-clones",
         "dropped.npz",
         "kept.npz",
         "known.npz",
     ]
-    search, clone = (Run(run.path / "phases" / name) for name in ("1-ril-co", "3-clone"))
+    search = Run(run.path / "phases" / "1-ril-co")
     assert (search.config.method, search.config.steps) == ("ril-co", STEPS - 2 * STRETCH)
-    assert clone.config.method == "bc"
-    assert clone.metrics()[-1]["gradient_steps"] == 2000
-    assert last_policy(clone.path) == last_policy(run.path)
+    clones = [Run(run.path / "phases" / "3-clones" / name) for name in ("1", "2")]
+    assert [clone.config.method for clone in clones] == ["bc", "bc"]
+    assert len({clone.config.seed for clone in clones}) == 2
+    assert [clone.metrics()[-1]["gradient_steps"] for clone in clones] == [2000, 2000]
+    assert last_policy(run.path) == (run.path / "phases" / "3-chosen.safetensors").read_bytes()
     audit = Audit.load(run.path / "audit" / "audit.json")
     assert audit.verdict.kind == "mixed"
     assert audit.transitions == STEPS
@@ -109,11 +116,12 @@ def test_its_metrics_are_those_of_a_finished_run(run, files, tmp_path):
     assert transitions == sorted(set(transitions))
     assert [line["phase"] for line in lines] == ["clone"], "a report's final return is not of the search"
     assert all(line["transitions"] == EACH * line["iteration"] for line in lines)
-    search, clone = (Run(run.path / "phases" / name).metrics()[-1] for name in ("1-ril-co", "3-clone"))
-    assert lines[-1]["seconds"] > search["seconds"] + clone["seconds"]
+    names = ("1-ril-co", "3-clones/1", "3-clones/2")
+    search, *clones = (Run(run.path / "phases" / name).metrics()[-1] for name in names)
+    assert lines[-1]["seconds"] > search["seconds"] + sum(clone["seconds"] for clone in clones)
     (record,) = read_results(run.path.parent).runs
     assert record.finished
-    assert record.done == STEPS
+    assert record.done == STEPS + TRIALS
     assert record.returns[-1] > 1.5 * search["eval_return"]
     assert standing(make(files), run.path).state == "finished"
     thinned = thin(run.path.parent, tmp_path / "thin")
@@ -134,11 +142,13 @@ def test_without_evaluations_it_is_finished_too(run, files, tmp_path):
     """Phases that are there already are taken as they are: only their configurations must fit."""
     out = tmp_path / "run"
     copy_phases(run, out, lambda config: dataclasses.replace(config, evaluate_every=-1))
-    for name in ("1-ril-co", "3-clone"):
-        without_evaluations(out / "phases" / name / "metrics.jsonl")
+    without_evaluations(out / "phases" / "1-ril-co" / "metrics.jsonl")
+    (out / "phases" / "3-chosen.json").unlink()
     config = make(files, evaluate_every=-1)
     finished = train_run(config, out, resume=True, **HOW)
-    assert [line["phase"] for line in finished.metrics()] == ["clone"]
+    (line,) = finished.metrics()
+    assert line["phase"] == "clone"
+    assert "eval_return" not in line
     assert standing(config, out).state == "finished"
 
 
@@ -151,11 +161,12 @@ def without_evaluations(file: Path) -> None:
 def copy_phases(run: Run, out: Path, change=lambda config: config) -> None:
     """A run whose phases are done, in another place and with changed configurations."""
     shutil.copytree(run.path, out, ignore=shutil.ignore_patterns("metrics.jsonl", "policy"))
-    for folder in (out, out / "phases" / "1-ril-co", out / "phases" / "3-clone"):
+    runs = (out / "phases" / name for name in ("1-ril-co", "3-clones/1", "3-clones/2"))
+    for folder in (out, *runs):
         shutil.copytree(run.path / folder.relative_to(out) / "policy", folder / "policy")
         config = change(RunConfig.load(folder))
         if config.method == "bc":
-            config = dataclasses.replace(config, demos=(str(out / "phases" / "kept.npz"),))
+            config = dataclasses.replace(config, demos=(str(out / "phases" / "kept.npz"),), evaluate_every=-1)
         (folder / "config.json").write_text(config.to_json())
         if folder != out:
             shutil.copy(run.path / folder.relative_to(out) / "metrics.jsonl", folder)
@@ -189,6 +200,15 @@ def stop_at(patch: pytest.MonkeyPatch, where: str, stop: StopSignal) -> None:
             stop.signum = 15
 
         patch.setattr(Cloner, "advance", advance_and_stop)
+    elif where == "trials":
+        count, heat = iter(range(5)), trials._heat
+
+        def counted_heat(*arguments):
+            if next(count, None) is None:
+                stop.signum = 15
+            return heat(*arguments)
+
+        patch.setattr(trials, "_heat", counted_heat)
     else:
 
         def end(*arguments, **options):
@@ -198,7 +218,7 @@ def stop_at(patch: pytest.MonkeyPatch, where: str, stop: StopSignal) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("where", ["search", "scoring", "clone", "_save_parts", "_put_together"])
+@pytest.mark.parametrize("where", ["search", "scoring", "clone", "_save_parts", "trials", "_put_together"])
 def test_interrupted_anywhere_it_goes_on_to_the_same_end(run, files, tmp_path, where):
     config, out, stop = make(files), tmp_path / "run", StopSignal()
     if where != "search":  # what comes before is the same; it is taken over
@@ -235,13 +255,19 @@ def test_after_the_audit_more_steps_would_be_another_run(run):
 @pytest.mark.slow
 def test_of_clean_data_all_is_kept_and_the_policy_is_that_of_plain_cloning(files, tmp_path):
     """To the bit, though the demonstrations went through a file of the run's own."""
-    clean = train_run(make(files[:1]), tmp_path / "clean", **HOW)
+    alone = {"clean.clones": 1, "bc.start_weight": 1.0, "steps": STEPS}
+    clean = train_run(make(files[:1], **alone), tmp_path / "clean", **HOW)
     assert Audit.load(tmp_path / "clean" / "audit" / "audit.json").verdict.kind == "clean"
     assert not (clean.path / "phases" / "dropped.npz").exists()
     plain = {**OPTIONS, "method": "bc", "demos": files[0], "bc.hidden_sizes": [16], "steps": 400 * EACH}
     own = {name: value for name, value in plain.items() if not name.startswith(("acktr.", "classifier."))}
     cloned = train_run(make_config({**own, "evaluate_every": -1}), tmp_path / "bc", **HOW)
-    assert last_policy(clean.path) == last_policy(cloned.path)
+    ours, theirs = (
+        rilco.load_policy(path / "policy" / "last.safetensors") for path in (clean.path, cloned.path)
+    )
+    assert {name: a.tobytes() for name, a in ours.arrays().items()} == {
+        name: a.tobytes() for name, a in theirs.arrays().items()
+    }
 
 
 # --- a finish
@@ -251,14 +277,14 @@ def test_of_clean_data_all_is_kept_and_the_policy_is_that_of_plain_cloning(files
 @pytest.mark.parametrize("finish", ["ril-co", "gail-ap"])
 def test_a_finish_goes_on_from_the_clone(run, files, tmp_path, finish):
     out = tmp_path / "run"
-    steps = STEPS + 10 * EACH
+    steps = STEPS + TRIALS + 10 * EACH
     own = {"finish": finish, "clean.search_steps": STEPS, "steps": steps, "hold_actor_for": 4}
     config = make(files, **own)
     copy_phases(run, out, lambda config: dataclasses.replace(config, hold_actor_for=4))
     (out / "config.json").write_text(config.to_json())
     finished = train_run(config, out, resume=True, **HOW)
     phase = Run(out / "phases" / "4-finish")
-    clone = out / "phases" / "3-clone" / "policy" / "last.safetensors"
+    clone = out / "phases" / "3-chosen.safetensors"
     begun_with = rilco.load_policy(phase.config.start_from)
     own = rilco.load_policy(clone)
     assert all(
@@ -299,7 +325,7 @@ def test_what_was_known_before_stays_known(run, files, tmp_path):
 
 def test_without_pseudo_labels_the_clone_needs_nothing_to_be_known(files, tmp_path):
     config = make(files, nonexpert_demos="bad.npz", pseudo_labels=False)
-    assert cleaning._clone_config(config, tmp_path).nonexpert_demos == ()
+    assert cleaning._clone_config(config, tmp_path, 1).nonexpert_demos == ()
 
 
 # --- options
@@ -307,7 +333,10 @@ def test_without_pseudo_labels_the_clone_needs_nothing_to_be_known(files, tmp_pa
 
 def test_it_has_a_length_of_its_own(files):
     options = {name: value for name, value in OPTIONS.items() if name != "steps"}
-    assert make_config({**options, **OWN, "demos": files}).steps == cleaning.STEPS
+    assert make_config({**options, **OWN, "demos": files}).steps == CleanConfig.search_steps + TRIALS
+    assert (
+        make_config({**options, **OWN, "demos": files, "clean.clones": 1}).steps == CleanConfig.search_steps
+    )
     assert make_config({**options, **OWN, "demos": files, "finish": "ril-co"}).steps == RunConfig.steps
     assert make(files, steps=123_456).steps == 123_456
 
@@ -329,7 +358,8 @@ def test_a_finish_must_be_known(files):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"steps": 6400}, "--steps 6,400: too few"),
+        ({"steps": 6400 + TRIALS}, "--steps, less those of the trials, 6,400: too few"),
+        ({"steps": TRIALS}, r"--steps 5,120: the trials of 2 clones take 5,120.*clean\.clones"),
         ({"finish": "ril-co", "clean.search_steps": 6400}, r"clean\.search_steps 6,400: too few"),
         ({"finish": "ril-co", "clean.search_steps": STEPS}, "none are left to finish with"),
         (

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from rilco.bc_data import CloningData, prepare
+from rilco.bc_data import CloningData, prepare, start_weights
 from rilco.demonstrations import Demonstrations
 from rilco.errors import ConfigError, TrainingError
 from rilco.networks import Layer, apply_mlp, init_mlp
@@ -49,6 +49,11 @@ class BcConfig:
     """Share of every weight that is taken off in a gradient step, times the learning rate (AdamW)."""
     average_over: int = 0
     """The policy's weights are a moving average over about so many gradient steps; 0 takes the last weights."""
+    start_weight: float = 1.0
+    """How much each of an episode's first `start_steps` pairs counts, beside 1 of the others. Starts are few in a
+    demonstration and differ most, so that clones fall there."""
+    start_steps: int = 150
+    """How many pairs that are."""
     validation: float = 0.0
     """Share of the episodes that is held out, whole, to measure the loss on; of a single episode's pairs,
     consecutive ones. 0 trains on everything: of ten episodes, the tenth made Walker2D fall less often."""
@@ -57,7 +62,7 @@ class BcConfig:
     then the one with the lowest loss. 0 never stops early, and takes the last weights."""
 
     def __post_init__(self) -> None:
-        for name in ("learning_rate", "batch", "steps_per_iteration"):
+        for name in ("learning_rate", "batch", "steps_per_iteration", "start_weight", "start_steps"):
             self._require(name, "a positive number", getattr(self, name) > 0)
         for name in ("weight_decay", "average_over", "patience"):
             self._require(name, "0 or more", getattr(self, name) >= 0)
@@ -237,6 +242,11 @@ def clone(
     gradient steps is rounded up to whole iterations. The same policy as `rilco train --method bc` with this seed.
     """
     learner, key = bc(config), jax.random.key(seed)
+    starts = start_weights(demos.episode, config.start_weight, config.start_steps)
+    if weights is None:
+        weights = starts
+    elif starts is not None:
+        weights = np.asarray(weights) * starts
     data = prepare(demos, config.validation, seed, weights)
     state = learner.init(key, demos.obs_dim, demos.action_dim)
     iterations = -(-gradient_steps // config.steps_per_iteration)

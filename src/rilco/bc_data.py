@@ -61,6 +61,18 @@ def prepare(
     )
 
 
+def start_weights(episode: np.ndarray, weight: float, steps: int) -> np.ndarray | None:
+    """[N]: this weight for the first pairs of every episode, 1 for the others; None where all would be the same.
+
+    The pairs of an episode follow one another.
+    """
+    if weight == 1.0:
+        return None
+    begins = np.flatnonzero(np.r_[True, episode[1:] != episode[:-1]])
+    step = np.arange(len(episode)) - np.repeat(begins, np.diff(np.r_[begins, len(episode)]))
+    return np.where(step < steps, weight, 1.0)
+
+
 def held_out(episode: np.ndarray, share: float, seed: int) -> np.ndarray:
     """Mask [N] of the pairs to hold out: whole episodes, evenly spread in their order from a random start.
 

@@ -1,4 +1,5 @@
-"""`ril-co-clean`: learn a little with RIL-Co, audit the demonstrations, and imitate only what was kept.
+"""`ril-co-clean`: learn a little with RIL-Co, audit the demonstrations, and clone only what was kept, several times; the
+clone that does best in the eyes of RIL-Co's classifiers is chosen.
 
 A run in phases, each of them an ordinary run or file in the folder `phases`, so that an interrupted one goes on where
 it was and every phase can be looked at, evaluated and audited by itself.
@@ -20,19 +21,21 @@ import numpy as np
 from rilco.errors import ConfigError, RunError, suggestion
 
 if TYPE_CHECKING:
+    from rilco.choosing import Choice
     from rilco.config import RunConfig
     from rilco.demonstrations import Demonstrations
     from rilco.interrupt import StopSignal
     from rilco.run import Run, RunFolder
 
 METHOD = "ril-co-clean"
-PHASES, SEARCH, AUDITED, CLONE, FINISH = "phases", "1-ril-co", "2-audited.json", "3-clone", "4-finish"
+PHASES, SEARCH, AUDITED, CLONES, FINISH = "phases", "1-ril-co", "2-audited.json", "3-clones", "4-finish"
 START = "4-start.safetensors"
 KEPT, DROPPED, KNOWN = "kept.npz", "dropped.npz", "known.npz"
 FINISHES = ("none", "ril-co", "gail-ap", "gail-logistic")
-STEPS = 300_000
-"""Transitions of a run without a finish, unless others are asked for."""
-EVALUATIONS = 5  # of the clone, while it learns
+START_WEIGHT = 5.0
+"""What `bc.start_weight` is with this method, unless it is given."""
+SNAPSHOTS = 5  # of a clone, while it learns
+CLONE_SEEDS = 1_000_000  # apart from one another, and from those of a user's runs
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,11 @@ class CleanConfig:
     """What `ril-co-clean` has besides RIL-Co's and behaviour cloning's settings."""
 
     gradient_steps: int = 50_000
-    """Of behaviour cloning on the demonstrations that were kept."""
+    """Of each behaviour cloning on the demonstrations that were kept."""
+    clones: int = 8
+    """How many there are to choose from, by trials in the simulator; 1 takes the one there is, without any."""
+    trial_steps: int = 200
+    """How long each environment acts in a trial."""
     finish: str = "none"
     """What goes on from the clone: nothing, or `ril-co`, `gail-ap` or `gail-logistic` on the kept demonstrations.
     RIL-Co takes the dropped ones as known non-expert data."""
@@ -48,10 +55,11 @@ class CleanConfig:
     """Spread of the actions that the finish begins with, at least: a clone's own is that of its errors, far too small to
     learn from what lies beside the demonstrations."""
     search_steps: int = 300_000
-    """Transitions of RIL-Co and the audit where there is a finish, which gets the rest; without one they get all."""
+    """Transitions of RIL-Co and the audit where there is a finish, which gets what the trials leave; without one they
+    get that."""
 
     def __post_init__(self) -> None:
-        for name in ("gradient_steps", "search_steps"):
+        for name in ("gradient_steps", "clones", "trial_steps", "search_steps"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"clean.{name}: expected at least 1; got {getattr(self, name)}.")
         if not self.finish_std > 0.0:
@@ -83,6 +91,7 @@ def train_clean(
     stop: StopSignal,
 ) -> Run:
     """All phases in the folder `out`, those that are done already left alone."""
+    from rilco.choosing import POLICY, choose
     from rilco.run import Run, open_run
 
     phases = out / PHASES
@@ -97,15 +106,20 @@ def train_clean(
         say(f"Phase 2 of {count}: the audit")
         audited = _audit(search, phases, out / "audit", say, how)
         say(f"Phase 3 of {count}: behaviour cloning of what was kept")
-        clone = _train(_clone_config(config, phases), phases / CLONE, train_how)
+        clones = [
+            _train(_clone_config(config, phases, number), phases / CLONES / str(number), train_how)
+            for number in range(1, config.clean.clones + 1)
+        ]
+        choice = choose(config, search, clones, phases, say=say, workers=workers, stop=stop)
         finish = None
         if config.clean.finish != "none":
             say(f"Phase 4 of {count}: {config.clean.finish}, from the clone on")
-            _widen(clone, phases / START, config.clean.finish_std)
-            finish = _train(_finish_config(config, phases, audited.transitions), phases / FINISH, train_how)
-        _copy_policies(finish or clone, out)
+            _widen(phases / POLICY, phases / START, config.clean.finish_std)
+            made = audited.transitions + choice.transitions
+            finish = _train(_finish_config(config, phases, made), phases / FINISH, train_how)
+        _copy_policies(finish, phases, out)
         # Last: complete metrics say that the run is.
-        _put_together(config, folder, search, clone, finish, audited)
+        _put_together(config, folder, search, audited, choice, finish)
     return Run(out)
 
 
@@ -113,12 +127,13 @@ def _check(config: RunConfig, phases: Path) -> None:
     """What cannot end well shall fail before it begins."""
     from rilco.run import Run
 
-    search = _search_config(config)
+    search, trials = _search_config(config), _trials(config)
     if config.clean.finish != "none":
-        if config.steps - config.clean.search_steps < config.transitions_per_iteration:
+        if config.steps - config.clean.search_steps - trials < config.transitions_per_iteration:
             raise ConfigError(
-                f"--steps {config.steps:,}: clean.search_steps takes {config.clean.search_steps:,} of them, so none "
-                "are left to finish with. Give more steps, or lower clean.search_steps."
+                f"--steps {config.steps:,}: clean.search_steps takes {config.clean.search_steps:,} of them and the trials of "
+                f"clones {trials:,}, so none are left to finish with. Give more steps, or lower clean.search_steps or "
+                "clean.clones."
             )
         if config.bc.hidden_sizes != config.policy_settings.hidden_sizes:
             raise ConfigError(
@@ -138,12 +153,33 @@ def _train(config: RunConfig, path: Path, how: dict[str, Any]) -> Run:
     return train_if_needed(config, path, **how)
 
 
+def usual_steps(clean: CleanConfig, num_envs: int) -> int:
+    """Of a run without a finish: more would not make the audit better."""
+    from rilco.choosing import trial_transitions
+
+    return clean.search_steps + trial_transitions(clean.clones, num_envs, clean.trial_steps)
+
+
+def _trials(config: RunConfig) -> int:
+    """Transitions that choosing among the clones takes."""
+    from rilco.choosing import trial_transitions
+
+    return trial_transitions(config.clean.clones, config.num_envs, config.clean.trial_steps)
+
+
 def _search_config(config: RunConfig) -> RunConfig:
     from rilco.audit.auditing import training_steps
 
-    finishes = config.clean.finish != "none"
-    wanted = _as_method(config, "ril-co", steps=config.clean.search_steps if finishes else config.steps)
-    steps = training_steps(wanted, "clean.search_steps" if finishes else "--steps")
+    finishes, trials = config.clean.finish != "none", _trials(config)
+    left = config.clean.search_steps if finishes else config.steps - trials
+    if left < 1:
+        raise ConfigError(
+            f"--steps {config.steps:,}: the trials of {config.clean.clones} clones take {trials:,} of them, so none are "
+            "left to learn with. Give more steps, or lower clean.clones; 1 needs no trials."
+        )
+    wanted = _as_method(config, "ril-co", steps=left)
+    named = "--steps, less those of the trials," if trials else "--steps"
+    steps = training_steps(wanted, "clean.search_steps" if finishes else named)
     return dataclasses.replace(wanted, steps=steps)
 
 
@@ -181,15 +217,18 @@ def _save_parts(
             save_file(part, phases / name)
 
 
-def _clone_config(config: RunConfig, phases: Path) -> RunConfig:
+def _clone_config(config: RunConfig, phases: Path, number: int) -> RunConfig:
+    """Of the clone with this number. The first is that of plain behaviour cloning."""
     iterations = -(-config.clean.gradient_steps // config.bc.steps_per_iteration)
     steps = iterations * config.transitions_per_iteration
     return dataclasses.replace(
         _as_method(config, "bc", steps=steps),
         **_files(phases),
+        seed=config.seed + (number - 1) * CLONE_SEEDS,
         start_from="",
         policy_learner="acktr",
-        evaluate_every=-1 if config.evaluate_every < 0 else steps // EVALUATIONS,
+        evaluate_every=-1,
+        snapshot_every=max(1, steps // SNAPSHOTS) if config.clean.clones > 1 else 0,
     )
 
 
@@ -197,8 +236,8 @@ def _finish_config(config: RunConfig, phases: Path, transitions: int) -> RunConf
     left = config.steps - transitions
     if left < config.transitions_per_iteration:
         raise ConfigError(
-            f"--steps {config.steps:,}: the search took {transitions:,} transitions, so none are left to finish with. "
-            "Resume with more steps."
+            f"--steps {config.steps:,}: search and trials took {transitions:,} transitions, so none are left to finish "
+            "with. Resume with more steps."
         )
     known = phases / KNOWN
     takes = config.clean.finish == "ril-co" and known.exists()
@@ -214,9 +253,11 @@ def _finish_config(config: RunConfig, phases: Path, transitions: int) -> RunConf
     return dataclasses.replace(wanted, acktr=dataclasses.replace(wanted.acktr, **decay))
 
 
-def _widen(clone: Run, path: Path, std: float) -> None:
+def _widen(clone: Path, path: Path, std: float) -> None:
     """The clone's policy with at least this spread of its actions."""
-    policy = clone.last_policy
+    from rilco.policy.saved import load_policy
+
+    policy = load_policy(clone)
     log_std = np.maximum(policy.log_std, np.float32(np.log(std)))
     dataclasses.replace(policy, log_std=log_std).save(path)
 
@@ -234,40 +275,43 @@ def _files(phases: Path) -> dict[str, Any]:
 
 
 def _as_method(config: RunConfig, method: str, *, steps: int) -> RunConfig:
+    from rilco.bc import BcConfig
+
     classifier = config.classifier
+    bc = config.bc if method == "bc" else BcConfig()
     if method != "ril-co":  # where it has no effect, and without it something would have to be known
         classifier = dataclasses.replace(classifier, pseudo_labels=True)
-    return dataclasses.replace(config, method=method, steps=steps, classifier=classifier, clean=CleanConfig())
+    return dataclasses.replace(
+        config, method=method, steps=steps, classifier=classifier, bc=bc, clean=CleanConfig()
+    )
 
 
-def _copy_policies(last: Run, out: Path) -> None:
+def _copy_policies(finish: Run | None, phases: Path, out: Path) -> None:
+    """The last phase's, as the run's own; of a clone there is but one."""
+    from rilco.choosing import POLICY
     from rilco.files import write_atomically
 
-    for name in ("best", "last"):
-        source = last.path / "policy" / f"{name}.safetensors"
+    for name in ("best.safetensors", "last.safetensors"):
+        source = phases / POLICY if finish is None else finish.path / "policy" / name
         if source.exists():
-            write_atomically(out / "policy" / source.name, source.read_bytes())
+            write_atomically(out / "policy" / name, source.read_bytes())
 
 
 def _put_together(
-    config: RunConfig, folder: RunFolder, search: Run, clone: Run, finish: Run | None, audited: AuditFacts
+    config: RunConfig, folder: RunFolder, search: Run, audited: AuditFacts, choice: Choice, finish: Run | None
 ) -> None:
     """The run's own metrics, from those of its phases, by transitions from the beginning.
 
     Without the search's: a final return is a mean over the last evaluations, and those are of another policy.
     """
     each = config.transitions_per_iteration
-    end = (
-        audited.transitions // each
-        if finish is not None
-        else max(audited.transitions // each, config.iterations)
-    )
-    seconds = search.metrics()[-1]["seconds"] + audited.seconds
-    cloned = clone.metrics()[-1]
-    seconds += cloned["seconds"]
-    records = [cloned | {"iteration": end, "transitions": end * each, "seconds": seconds, "phase": "clone"}]
+    end = (audited.transitions + choice.transitions) // each
+    if finish is None:
+        end = max(end, config.iterations)
+    seconds = search.metrics()[-1]["seconds"] + audited.seconds + choice.seconds
+    late = {"iteration": end, "transitions": end * each, "seconds": seconds}
+    records = [late | {"gradient_steps": choice.gradient_steps} | choice.evaluation | {"phase": "clone"}]
     for record in finish.metrics() if finish is not None else ():
-        late = {"iteration": end, "transitions": end * each, "seconds": seconds}
         moved = {name: record[name] + offset for name, offset in late.items()}
         records.append(record | moved | {"phase": config.clean.finish})
     folder.cut_metrics(0)

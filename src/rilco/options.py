@@ -51,12 +51,20 @@ def make_config(options: Mapping[str, Any], *, stored: RunConfig | None = None) 
         changes.setdefault("policy_learner", method)
     learner = changes.get("policy_learner", base.policy_learner)
     check_options(method, learner, {*top, *inner} if stored is None else inner)
-    if stored is None and method == "ril-co-clean" and inner.get("clean.finish", "none") == "none":
-        changes.setdefault("steps", cleaning.STEPS)  # more would not make the audit better
     if stored is None and learner == "ppo":
         _size_for_ppo(changes, inner)
+    if stored is None and method == cleaning.METHOD:
+        _set_up_cleaning(changes, inner, base)
     _set_lengths(inner, learner, _iterations(base, changes))
     return dataclasses.replace(base, **changes, **_parts(base, inner))
+
+
+def _set_up_cleaning(changes: dict[str, Any], inner: dict[str, Any], base: RunConfig) -> None:
+    inner.setdefault("bc.start_weight", cleaning.START_WEIGHT)
+    clean = _parts(base, {name: value for name, value in inner.items() if name.startswith("clean.")})
+    own = clean.get("clean", base.clean)
+    if own.finish == "none":
+        changes.setdefault("steps", cleaning.usual_steps(own, changes.get("num_envs", base.num_envs)))
 
 
 def _size_for_ppo(changes: dict[str, Any], inner: dict[str, Any]) -> None:

@@ -16,11 +16,11 @@ import numpy as np
 from rilco import cleaning
 from rilco.bc_training import Cloner
 from rilco.bookkeeping import Bookkeeper, check_finite
-from rilco.checkpoint import flatten, unflatten
+from rilco.checkpoint import flatten, load_checkpoint, unflatten
 from rilco.clock import Clock
 from rilco.config import RunConfig
 from rilco.demonstrations import Demonstrations, by_episode, load_demonstrations
-from rilco.errors import ConfigError
+from rilco.errors import ConfigError, RunError
 from rilco.interrupt import StopSignal
 from rilco.learning import Learner, LearnerState, make_learner, to_experience
 from rilco.methods import make_policy_learner, make_reward_learner, needs_demonstrations, num_classifiers
@@ -57,14 +57,7 @@ class Trainer:
         self.reward_learner: RewardLearner | None = make_reward_learner(
             config, num_demonstrators=1 if demos is None else len(demos.demonstrator_names)
         )
-        self.learner: Learner = make_learner(
-            self.reward_learner,
-            make_policy_learner(config),
-            discount=config.policy_settings.discount,
-            # A given policy's network goes with its statistics: imitation keeps both as they are.
-            freeze_normalizer_after=0 if config.start_from else config.freeze_normalizer_after,
-            hold_actor_for=config.hold_actor_for if config.start_from else 0,
-        )
+        self.learner: Learner = _make_learner(config, self.reward_learner)
         self.key = jax.random.key(config.seed)
         sizes = pool.sizes
         self.state: LearnerState = self.learner.init(
@@ -241,6 +234,31 @@ def train_run(
             trainer.run(stop, events, checkpoint_every)
     stop.raise_if_requested()
     return Run(path)
+
+
+def load_state(run: Run) -> LearnerState:
+    """What a run has learned by its last checkpoint."""
+    config = run.config
+    obs_dim, action_dim = config.task.dimensions()
+    learner = _make_learner(config, make_reward_learner(config, num_demonstrators=1))
+    template = learner.init(jax.random.key(config.seed), obs_dim, action_dim, config.num_envs)
+    checkpoint, complaints = load_checkpoint(run.path / "checkpoints")
+    if checkpoint is None:
+        raise RunError(
+            f"{run.path}: has no checkpoint to read. {' '.join(complaints)} Train first, or again."
+        )
+    return unflatten(template, checkpoint.arrays)
+
+
+def _make_learner(config: RunConfig, reward_learner: RewardLearner | None) -> Learner:
+    return make_learner(
+        reward_learner,
+        make_policy_learner(config),
+        discount=config.policy_settings.discount,
+        # A given policy's network goes with its statistics: imitation keeps both as they are.
+        freeze_normalizer_after=0 if config.start_from else config.freeze_normalizer_after,
+        hold_actor_for=config.hold_actor_for if config.start_from else 0,
+    )
 
 
 def read_demonstrations(config: RunConfig, say: Say = lambda line: None) -> Demonstrations | None:
