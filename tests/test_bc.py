@@ -16,9 +16,11 @@ from tests.environments import env_id
 import rilco
 from rilco import bc_training
 from rilco.bc import INTERVAL, LEAST_STD, BcConfig, BcState, bc, clone, forget_losses, mean_squared_error
-from rilco.bc_data import CloningData, held_out, prepare, statistics
+from rilco.bc_data import CloningData, held_out, prepare, start_weights, statistics
 from rilco.demonstrations import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError, RunError, TrainingError
+from rilco.experiment.results import thin
+from rilco.experiment.standing import standing
 from rilco.formats import save_file
 from rilco.options import make_config
 from rilco.training import train_run
@@ -128,6 +130,25 @@ def test_pairs_of_weight_zero_leave_no_trace():
     )
     ours, theirs = (clone(d, TINY, gradient_steps=100, weights=~out) for d in (demos, changed))
     assert same(ours.arrays(), theirs.arrays())
+
+
+def test_first_pairs_of_every_episode_weigh_more():
+    episode = np.array([4] * 5 + [2] * 2 + [9] * 3)
+    assert start_weights(episode, 7.0, 3).tolist() == [7, 7, 7, 1, 1, 7, 7, 7, 7, 7]
+    assert start_weights(episode, 1.0, 3) is None, "as if there were no such thing"
+
+
+def test_starts_pull_by_their_weight():
+    """Half of every episode says the opposite of its first half."""
+    late = np.arange(400) % 20 >= 10
+    demos = Demonstrations(
+        np.zeros((400, 2)), np.where(late, -1.0, 1.0)[:, None], episode=np.arange(400) // 20
+    )
+    config = BcConfig(hidden_sizes=(), learning_rate=3e-3, start_weight=3.0, start_steps=10)
+    policy = clone(demos, config, gradient_steps=1500)
+    assert policy.predict(np.zeros(2))[0] == pytest.approx(0.5, abs=0.1)
+    opposed = clone(demos, config, gradient_steps=1500, weights=np.where(late, 3.0, 1.0))
+    assert opposed.predict(np.zeros(2))[0] == pytest.approx(0.0, abs=0.1)
 
 
 def test_unit_of_the_weights_does_not_matter():
@@ -465,6 +486,10 @@ def test_early_stop_finishes_the_run_with_the_best_weights(tmp_path, capsys):
     held = held_out(demos.episode, 0.5, config.seed)
     error = run.last_policy.predict(demos.obs[held]) - demos.action[held]
     assert np.mean(error**2) == pytest.approx(min(losses), rel=1e-3)
+    assert standing(config, run.path).state == "finished", "a sweep leaves it alone"
+    (thinned,) = thin(run.path, tmp_path / "thin").runs
+    assert thinned.finished
+    assert standing(config, thinned.path).state == "finished"
     before = policy_files(run)
     capsys.readouterr()
     rilco.train(run.path, resume=True, steps=200_000, workers=1)

@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 from rilco.bc import INTERVAL, BcLearner, BcState, bc, forget_losses
-from rilco.bc_data import prepare
+from rilco.bc_data import prepare, start_weights
 from rilco.bookkeeping import Bookkeeper, check_finite
 from rilco.checkpoint import flatten, unflatten
 from rilco.config import RunConfig
@@ -38,7 +38,8 @@ class Cloner:
         progress: Progress,
     ) -> None:
         self.config, self.folder, self.progress = config, folder, progress
-        self.data = prepare(demos, config.bc.validation, config.seed)
+        weights = start_weights(demos.episode, config.bc.start_weight, config.bc.start_steps)
+        self.data = prepare(demos, config.bc.validation, config.seed, weights)
         # Which pairs are held out depends on the episodes too, which the demonstrations' own fingerprint leaves out.
         rows = hashlib.sha256(np.asarray(self.data.trained_rows).tobytes()).hexdigest()
         self.books = Bookkeeper(config, pool, folder, progress, demos.fingerprint() + rows)
@@ -91,11 +92,13 @@ class Cloner:
         if self.config.bc.validation:
             losses["validation_loss"] = self.learner.loss(self.state, self.data).item()
         check_finite(losses, self.iteration - 1, self.folder.path)
+        early = self.learner.stopped(self.state) and self.iteration < self.config.iterations
         return {
             "iteration": self.iteration,
             "transitions": self.transitions,
             "gradient_steps": self.iteration * self.config.bc.steps_per_iteration,
             **losses,
+            **({"stopped_early": True} if early else {}),
         }
 
     # -- stopping and going on -------------------------------------------------------------------

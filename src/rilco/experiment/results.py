@@ -22,7 +22,16 @@ from rilco.errors import RilcoError, RunError
 from rilco.files import write_atomically
 
 CONFIG, METRICS = "config.json", "metrics.jsonl"
-KEPT = ("transitions", "seconds", "eval_return", "eval_std", "eval_length")  # of a line, when thinned
+STOPPED = "stopped_early"
+"""In the last line of a run that is finished before its configuration's length."""
+KEPT = (
+    "transitions",
+    "seconds",
+    "eval_return",
+    "eval_std",
+    "eval_length",
+    STOPPED,
+)  # of a line, when thinned
 OURS = ("README.md", "estimate.json", "logs")  # what may stand beside runs without being one
 
 
@@ -36,7 +45,7 @@ class RunRecord:
     returns: np.ndarray  # [n] mean over the evaluation's episodes
     stds: np.ndarray  # [n] standard deviation over them
     finished: bool
-    """Whether the run has done all of its configuration's transitions."""
+    """Whether the run has done all of its configuration's transitions, or ended earlier of its own accord."""
     done: int
     """Transitions of the last line, evaluated or not; 0 where nothing was logged yet."""
     seconds: float | None
@@ -88,8 +97,9 @@ def read_results(path: str | os.PathLike[str]) -> Results:
 def read_run(folder: Path) -> RunRecord:
     """One run's record; raises RunError for what a run cannot have written."""
     config = RunConfig.load(folder)
-    lines, done, seconds = _evaluations(folder / METRICS)
-    finished = done >= config.iterations * config.transitions_per_iteration
+    lines, last = _evaluations(folder / METRICS)
+    done, seconds = last.get("transitions", 0), last.get("seconds")
+    finished = bool(last.get(STOPPED)) or done >= config.iterations * config.transitions_per_iteration
     columns = {name: [line[name] for line in lines] for name in ("transitions", "eval_return", "eval_std")}
     return RunRecord(
         path=folder,
@@ -99,12 +109,12 @@ def read_run(folder: Path) -> RunRecord:
         stds=np.array(columns["eval_std"], np.float64),
         finished=finished,
         done=done,
-        seconds=seconds,
+        seconds=float(seconds) if isinstance(seconds, int | float) else None,
     )
 
 
-def _evaluations(file: Path) -> tuple[list[dict[str, Any]], int, float | None]:
-    """The lines with an evaluation, and the transitions and seconds of the last line of all.
+def _evaluations(file: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The lines with an evaluation, and the last line of all, empty where there is none.
 
     A last line without its newline is being written, or was when the run was killed; it does not count. Most
     lines of a full run hold no evaluation and are not parsed: there may be tens of thousands.
@@ -112,7 +122,7 @@ def _evaluations(file: Path) -> tuple[list[dict[str, Any]], int, float | None]:
     try:
         raw = file.read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:
-        return [], 0, None  # configured, and not begun yet
+        return [], {}  # configured, and not begun yet
     except OSError as error:
         raise RunError(f"{file}: could not be read ({error.strerror}).") from error
     lines, before = [], 0
@@ -132,8 +142,7 @@ def _evaluations(file: Path) -> tuple[list[dict[str, Any]], int, float | None]:
         before = last["transitions"]
         if evaluated:
             lines.append(last)
-    seconds = last.get("seconds")
-    return lines, before, float(seconds) if isinstance(seconds, int | float) else None
+    return lines, last
 
 
 def _parsed(line: bytes, file: Path, number: int) -> dict[str, Any]:
@@ -255,9 +264,10 @@ def _obstacle(run: RunRecord, target: Path) -> str | None:
 
 
 def _write_thinned(run: RunRecord, target: Path) -> RunRecord:
-    lines, done, seconds = _evaluations(run.path / METRICS)
-    if done and (not lines or lines[-1]["transitions"] < done):
-        lines.append({"transitions": done, "seconds": seconds})  # so that it still says how far the run came
+    lines, last = _evaluations(run.path / METRICS)
+    if last and (not lines or lines[-1]["transitions"] < last["transitions"]):
+        # So that it still says how far the run came.
+        lines.append({name: last.get(name) for name in ("transitions", "seconds", STOPPED)})
     kept = [{name: line[name] for name in KEPT if line.get(name) is not None} for line in lines]
     text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in kept)
     write_atomically(target / CONFIG, portable(run.config).to_json().encode())

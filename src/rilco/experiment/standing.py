@@ -12,7 +12,7 @@ from rilco import cleaning
 from rilco.config import RunConfig
 from rilco.errors import RunError
 from rilco.experiment.grid import Job
-from rilco.experiment.results import CONFIG, METRICS, is_thinned, portable
+from rilco.experiment.results import CONFIG, METRICS, STOPPED, is_thinned, portable
 
 TAIL = 256 * 1024  # bytes at the end of the metrics that hold the newest evaluation, with room to spare
 
@@ -24,6 +24,8 @@ class Progress(NamedTuple):
     """Transitions."""
     last_return: float | None = None
     """Of the newest evaluation."""
+    stopped: bool = False
+    """Whether the run ended of its own accord."""
 
 
 class Standing(NamedTuple):
@@ -43,15 +45,16 @@ def read_progress(folder: Path) -> Progress:
             lines = file.read().split(b"\n")[:-1]
     except OSError:
         return Progress()
-    done, last_return = 0, None
-    with contextlib.suppress(ValueError, KeyError, TypeError):
-        done = int(json.loads(lines[-1])["transitions"]) if lines else 0
+    done, last_return, stopped = 0, None, False
+    with contextlib.suppress(ValueError, KeyError, TypeError, IndexError):
+        last = json.loads(lines[-1])
+        done, stopped = int(last["transitions"]), bool(last.get(STOPPED))
     for line in reversed(lines):
         if b'"eval_return"' in line:
             with contextlib.suppress(ValueError, KeyError, TypeError):
                 last_return = float(json.loads(line)["eval_return"])
             break
-    return Progress(done, last_return)
+    return Progress(done, last_return, stopped)
 
 
 def survey(jobs: Sequence[Job], out: Path) -> list[Standing]:
@@ -74,7 +77,7 @@ def standing(config: RunConfig, folder: Path) -> Standing:
     stored, progress = RunConfig.load(folder), read_progress(folder)
     thinned = is_thinned(folder)
     changes = stored.difference(portable(config) if thinned else config)
-    covered = progress.done >= config.iterations * config.transitions_per_iteration
+    covered = progress.stopped or progress.done >= config.iterations * config.transitions_per_iteration
     decays = config.policy_settings.total_updates > 0
     if not decays and (covered or config.steps > stored.steps):
         changes = [line for line in changes if not line.startswith("steps:")]
@@ -83,7 +86,8 @@ def standing(config: RunConfig, folder: Path) -> Standing:
             f"{folder}: holds a run with another configuration. Different: {'; '.join(changes)}. Choose another --out, "
             "or remove that folder first."
         )
-    if covered and (thinned or _saved(folder, config.iterations)):
+    reached = min(config.iterations, progress.done // config.transitions_per_iteration)
+    if covered and (thinned or _saved(folder, reached)):
         return Standing("finished", progress)
     if thinned:
         raise RunError(
