@@ -473,6 +473,8 @@ def test_what_cannot_be_written_is_refused_before_training(files, tmp_path, monk
         rilco(*common, "--keep", tmp_path / "good.what")
     with pytest.raises(ConfigError, match="replace the other"):
         rilco(*common, "--keep", tmp_path / "one.npz", "--drop", tmp_path / "." / "one.npz")
+    with pytest.raises(ConfigError, match=r"--keep .*good\.h5.*one demonstrator a file"):
+        rilco(*common, "--demos", files[1], "--keep", tmp_path / "good.h5")
     result = rilco(*common, "--keep", tmp_path / "there.npz", "--overwrite")
     assert isinstance(result.exception, AssertionError)
     assert (tmp_path / "there.npz").read_bytes() == b"mine"

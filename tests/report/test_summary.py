@@ -90,6 +90,14 @@ def test_a_single_run(tmp_path):
     assert caveats(found(tmp_path))[0].startswith("1 cell has a single run and so no spread of its own")
 
 
+def test_unequal_lengths_are_pointed_out(tmp_path):
+    write_run(tmp_path / "a", [1.0] * 20, method="ril-co")
+    write_run(tmp_path / "b", [1.0] * 19, method="gail-ap")
+    assert not any("equally long" in sentence for sentence in caveats(found(tmp_path)))
+    write_run(tmp_path / "c", [1.0] * 5, method="bc")
+    assert any("not run for equally long at HalfCheetah, 0.4:" in line for line in caveats(found(tmp_path)))
+
+
 def test_nothing_evaluated_yet(tmp_path):
     write_run(tmp_path / "begun", [], finished=False)
     assert "No run here has been evaluated" in sentences(tmp_path)

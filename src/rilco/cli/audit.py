@@ -128,15 +128,22 @@ def _of_data(options: dict[str, Any], out: Path, stop: StopSignal) -> Audited:
 def _check_targets(options: dict[str, Any]) -> None:
     """What cannot be written shall fail before minutes of training."""
     from rilco.cli.demos import check_target
+    from rilco.formats import target_format
 
     names = [name for name in ("keep", "drop", "minari") if options[name] is not None]
     places = [os.path.realpath(options[name]) for name in names]
     if len(set(places)) < len(places):
         shown = ", ".join(f"--{name} {options[name]}" for name in names)
         raise ConfigError(f"{shown}: one would replace the other. Give each a name of its own.")
+    several = options["run"] is None and len(options["demos"]) != 1
     for name in names:
         format_name = "minari" if name == "minari" else None
         check_target(options[name], format_name, options["overwrite"], f"--{name}")
+        if several and target_format(options[name], format_name)[1].name == "authors":
+            raise ConfigError(
+                f"--{name} {options[name]}: the authors' layout holds one demonstrator a file, and these "
+                "demonstrations have several. Choose another format, by the name's ending: .npz for example."
+            )
 
 
 def _write_datasets(audited: Audited, options: dict[str, Any]) -> None:

@@ -10,6 +10,8 @@ from rilco.report.statistics import compare
 from rilco.report.style import in_order, method_style, rate_label, task_label
 from rilco.report.tables import length_text, signed
 
+LONGER = 1.1
+"""Runs of one place in the grid whose lengths differ by more than this factor are not of equal length."""
 MOST = 3
 """Cells that are named when the furthest from the published are listed."""
 
@@ -153,6 +155,11 @@ def caveats(found: Sorted) -> list[str]:
             f"{plural(single, 'cell')} {'has' if single == 1 else 'have'} a single run and so no spread of "
             f"{'its' if single == 1 else 'their'} own: read single-run differences with care."
         )
+    unequal = _unequal_lengths(found.cells)
+    if unequal:
+        sentences.append(
+            f"Methods were not run for equally long at {listed(unequal)}: who is ahead there may be who ran longer."
+        )
     everything = [*found.cells.values(), *found.others.values()]
     unfinished = sum(cell.unfinished for cell in everything)
     if unfinished:
@@ -168,6 +175,18 @@ def caveats(found: Sorted) -> list[str]:
             f"{plural(len(found.skipped), 'entry', 'entries')} of the results folder could not be used."
         )
     return sentences
+
+
+def _unequal_lengths(cells: Mapping[CellKey, Cell]) -> list[str]:
+    """Places of the grid whose cells differ in how far their runs came."""
+    places: dict[tuple[str, str, float | None], set[int]] = {}
+    for key, cell in cells.items():
+        places.setdefault((key.task, key.noise, key.noise_rate), set()).update(cell.lengths)
+    return [
+        f"{task_label(task)}, {rate_label(rate)}{', Gaussian' if noise == GAUSSIAN else ''}"
+        for (task, noise, rate), lengths in places.items()
+        if max(lengths) > LONGER * min(lengths)
+    ]
 
 
 def _were(things: Sequence[object]) -> str:
