@@ -135,6 +135,8 @@ def test_pairs_of_weight_zero_leave_no_trace():
 def test_first_pairs_of_every_episode_weigh_more():
     episode = np.array([4] * 5 + [2] * 2 + [9] * 3)
     assert start_weights(episode, 7.0, 3).tolist() == [7, 7, 7, 1, 1, 7, 7, 7, 7, 7]
+    interleaved = np.array([1, 2, 1, 2, 1, 2, 2])
+    assert start_weights(interleaved, 7.0, 2).tolist() == [7, 7, 7, 7, 1, 1, 1]
     assert start_weights(episode, 1.0, 3) is None, "as if there were no such thing"
 
 

@@ -7,6 +7,7 @@ import json
 import shutil
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 from tests.drivers import OPTIONS, STEPS, STRETCH, contents, demonstrate, short_stretches, write_files
@@ -23,10 +24,12 @@ from rilco.experiment.results import read_results, thin
 from rilco.experiment.standing import standing
 from rilco.formats import load_file, save_file
 from rilco.interrupt import StopSignal
+from rilco.normalizer import normalize
 from rilco.options import make_config
-from rilco.policy.saved import load_policy
+from rilco.policy.saved import Policy, load_policy
+from rilco.rewards.classifier import score
 from rilco.run import Run, read_metrics
-from rilco.training import Trainer, train_run
+from rilco.training import Trainer, load_state, train_run
 
 __all__ = ["short_stretches"]
 pytestmark = pytest.mark.usefixtures("short_stretches")
@@ -107,6 +110,50 @@ def test_every_phase_is_a_run_or_a_file_of_its_own(run):
     assert audit.verdict.kind == "mixed"
     assert audit.transitions == STEPS
     assert (run.path / "audit" / "index.html").exists()
+
+
+@pytest.mark.slow
+def test_the_clone_with_the_highest_score_is_chosen(run):
+    phases = run.path / "phases"
+    choice = json.loads((phases / "3-chosen.json").read_text())
+    assert sorted(choice["scores"]) == [f"clone {k} at {n}" for k in (1, 2) for n in (1600, 2000)]
+    most = max(map(len, choice["scores"].values()))
+    finalists = {name: np.mean(own) for name, own in choice["scores"].items() if len(own) == most}
+    assert max(finalists, key=finalists.get) == f"clone {choice['clone']} at {choice['gradient_steps']}"
+    snapshot = f"3-clones/{choice['clone']}/policy/snapshots/{choice['gradient_steps'] // 5 * EACH:010d}"
+    ours, theirs = (
+        load_policy(phases / "3-chosen.safetensors"),
+        load_policy(phases / f"{snapshot}.safetensors"),
+    )
+    assert same(ours, theirs)
+    assert ours.card["transitions"] == STEPS + TRIALS
+    assert choice["transitions"] == TRIALS
+    assert run.metrics()[-1]["gradient_steps"] == choice["gradient_steps"]
+
+
+def same(ours: Policy, theirs: Policy) -> bool:
+    tables = [{name: a.tobytes() for name, a in policy.arrays().items()} for policy in (ours, theirs)]
+    return tables[0] == tables[1]
+
+
+@pytest.mark.slow
+def test_the_judges_are_the_classifiers_of_the_search(run):
+    """They tell the expert's throttle from a worse driver's; classifiers that learned nothing would not."""
+    search = Run(run.path / "phases" / "1-ril-co")
+    params, normalizer = (state := load_state(search)).reward.params, state.normalizer
+    means = []
+    for share in (1.0, 0.1):
+        demos = demonstrate(share, 5)
+        obs = normalize(normalizer, demos.obs)
+        means.append(float(jax.vmap(lambda one, o=obs, a=demos.action: score(one, o, a))(params).mean()))
+    assert means[0] > means[1] + 1.0
+
+
+@pytest.mark.slow
+def test_starts_weigh_more_where_something_was_dropped(run, files, tmp_path):
+    assert Run(run.path / "phases" / "3-clones" / "1").config.bc.start_weight == 5.0
+    kept_all = cleaning._clone_config(make(files), tmp_path, 1)
+    assert kept_all.bc.start_weight == 1.0, "of pieces that are all starts, the bad ones would weigh more"
 
 
 @pytest.mark.slow
@@ -255,19 +302,17 @@ def test_after_the_audit_more_steps_would_be_another_run(run):
 @pytest.mark.slow
 def test_of_clean_data_all_is_kept_and_the_policy_is_that_of_plain_cloning(files, tmp_path):
     """To the bit, though the demonstrations went through a file of the run's own."""
-    alone = {"clean.clones": 1, "bc.start_weight": 1.0, "steps": STEPS}
+    alone = {"clean.clones": 1, "steps": STEPS}
     clean = train_run(make(files[:1], **alone), tmp_path / "clean", **HOW)
     assert Audit.load(tmp_path / "clean" / "audit" / "audit.json").verdict.kind == "clean"
     assert not (clean.path / "phases" / "dropped.npz").exists()
     plain = {**OPTIONS, "method": "bc", "demos": files[0], "bc.hidden_sizes": [16], "steps": 400 * EACH}
     own = {name: value for name, value in plain.items() if not name.startswith(("acktr.", "classifier."))}
     cloned = train_run(make_config({**own, "evaluate_every": -1}), tmp_path / "bc", **HOW)
-    ours, theirs = (
-        rilco.load_policy(path / "policy" / "last.safetensors") for path in (clean.path, cloned.path)
+    assert same(
+        load_policy(clean.path / "policy" / "last.safetensors"),
+        load_policy(cloned.path / "policy" / "last.safetensors"),
     )
-    assert {name: a.tobytes() for name, a in ours.arrays().items()} == {
-        name: a.tobytes() for name, a in theirs.arrays().items()
-    }
 
 
 # --- a finish
@@ -308,6 +353,10 @@ def test_a_finish_goes_on_from_the_clone(run, files, tmp_path, finish):
     assert [line["phase"] for line in lines] == ["clone"] + [finish] * 10
     assert lines[-1]["transitions"] == steps
     assert standing(config, out).state == "finished"
+    before = contents(out)
+    with pytest.raises(RunError, match="cannot become longer"):
+        rilco.train(out, resume=True, steps=2 * steps, workers=1, quiet=True)
+    assert contents(out) == before
 
 
 @pytest.mark.slow
@@ -358,7 +407,7 @@ def test_a_finish_must_be_known(files):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"steps": 6400 + TRIALS}, "--steps, less those of the trials, 6,400: too few"),
+        ({"steps": 6400 + TRIALS}, r"--steps 11,520: too few.*at least 24,320, better 305,120"),
         ({"steps": TRIALS}, r"--steps 5,120: the trials of 2 clones take 5,120.*clean\.clones"),
         ({"finish": "ril-co", "clean.search_steps": 6400}, r"clean\.search_steps 6,400: too few"),
         ({"finish": "ril-co", "clean.search_steps": STEPS}, "none are left to finish with"),

@@ -81,10 +81,12 @@ def pool():
 
 def test_the_most_expert_like_policy_is_left(pool):
     drivers = [driver(throttle) for throttle in (0.1, -0.5, 0.8, 0.4, 0.2)]
-    trials = hold_trials(drivers, judges(1.0, 1.0), pool, StopSignal())
+    said: list[str] = []
+    trials = hold_trials(drivers, judges(1.0, 1.0), pool, say=said.append, stop=StopSignal())
     assert trials.best == 2
     assert [len(own) for own in trials.scores] == [1, 1, 7, 7, 3]
     assert sum(map(len, trials.scores)) == count_heats(5)
+    assert [line.split(",")[0] for line in said] == [f"Trying out {n} policies" for n in (5, 3, 2)]
     expected = [sigmoid(np.tanh(2 * throttle)) for throttle in (0.1, -0.5, 0.8)]
     assert [own[0] for own in trials.scores[:3]] == pytest.approx(expected, abs=1e-6), "without the spread"
 
@@ -94,7 +96,9 @@ def test_trials_begin_from_the_same_states_whatever_went_before(pool):
     of_states = judges(1.0, 1.0)
     weights = np.tile(np.r_[np.ones(OBS), np.zeros(ACTION)][None, :, None], (2, 1, 1))
     of_states.reward.params[0]["w"] = jnp.asarray(weights, jnp.float32)
-    first, second = (hold_trials([driver(0.5)] * 4, of_states, pool, StopSignal()).scores for _ in range(2))
+    first, second = (
+        hold_trials([driver(0.5)] * 4, of_states, pool, say=str, stop=StopSignal()).scores for _ in range(2)
+    )
     assert first == second
     assert first[0] == first[1]
     assert first[0][0] == first[3][0]
@@ -105,4 +109,4 @@ def test_a_stop_is_heard_between_heats(pool):
     stop = StopSignal()
     stop.signum = 15
     with pytest.raises(KeyboardInterrupt):
-        hold_trials([driver(0.1), driver(0.2)], judges(1.0, 1.0), pool, stop)
+        hold_trials([driver(0.1), driver(0.2)], judges(1.0, 1.0), pool, say=str, stop=stop)

@@ -243,11 +243,7 @@ def clone(
     """
     learner, key = bc(config), jax.random.key(seed)
     starts = start_weights(demos.episode, config.start_weight, config.start_steps)
-    if weights is None:
-        weights = starts
-    elif starts is not None:
-        weights = np.asarray(weights) * starts
-    data = prepare(demos, config.validation, seed, weights)
+    data = prepare(demos, config.validation, seed, weights, starts)
     state = learner.init(key, demos.obs_dim, demos.action_dim)
     iterations = -(-gradient_steps // config.steps_per_iteration)
     for first in range(0, iterations, INTERVAL):

@@ -36,9 +36,15 @@ def prepare(
     validation: float,
     seed: int,
     weights: Sequence[float] | np.ndarray | None = None,
+    starts: np.ndarray | None = None,
 ) -> CloningData:
-    """Hold out, take the statistics of the rest, and bring everything to the device."""
-    weight = None if weights is None else _checked_weights(weights, len(demos))
+    """Hold out, take the statistics of the rest, and bring everything to the device.
+
+    A pair counts by its weight times that of `start_weights`, where there are any.
+    """
+    weight = starts if weights is None else _checked_weights(weights, len(demos))
+    if weights is not None and starts is not None:
+        weight = weight * starts
     held = held_out(demos.episode, validation, seed)
     counts = np.ones(len(demos), bool) if weight is None else weight > 0
     trained, checked = np.flatnonzero(counts & ~held), np.flatnonzero(counts & held)
@@ -62,14 +68,13 @@ def prepare(
 
 
 def start_weights(episode: np.ndarray, weight: float, steps: int) -> np.ndarray | None:
-    """[N]: this weight for the first pairs of every episode, 1 for the others; None where all would be the same.
-
-    The pairs of an episode follow one another.
-    """
+    """[N]: this weight for the first pairs of every episode, 1 for the others; None where all would be the same."""
     if weight == 1.0:
         return None
-    begins = np.flatnonzero(np.r_[True, episode[1:] != episode[:-1]])
-    step = np.arange(len(episode)) - np.repeat(begins, np.diff(np.r_[begins, len(episode)]))
+    order = np.argsort(episode, kind="stable")
+    _, first, sizes = np.unique(episode[order], return_index=True, return_counts=True)
+    step = np.empty(len(episode), int)
+    step[order] = np.arange(len(episode)) - np.repeat(first, sizes)
     return np.where(step < steps, weight, 1.0)
 
 

@@ -38,11 +38,14 @@ class Cloner:
         progress: Progress,
     ) -> None:
         self.config, self.folder, self.progress = config, folder, progress
-        weights = start_weights(demos.episode, config.bc.start_weight, config.bc.start_steps)
-        self.data = prepare(demos, config.bc.validation, config.seed, weights)
-        # Which pairs are held out depends on the episodes too, which the demonstrations' own fingerprint leaves out.
-        rows = hashlib.sha256(np.asarray(self.data.trained_rows).tobytes()).hexdigest()
-        self.books = Bookkeeper(config, pool, folder, progress, demos.fingerprint() + rows)
+        starts = start_weights(demos.episode, config.bc.start_weight, config.bc.start_steps)
+        self.data = prepare(demos, config.bc.validation, config.seed, starts=starts)
+        # What is held out and what weighs more depends on the episodes too, which the demonstrations' own
+        # fingerprint leaves out.
+        depends = hashlib.sha256(np.asarray(self.data.trained_rows).tobytes())
+        if self.data.weight is not None:
+            depends.update(np.asarray(self.data.weight).tobytes())
+        self.books = Bookkeeper(config, pool, folder, progress, demos.fingerprint() + depends.hexdigest())
         self.learner: BcLearner = bc(config.bc)
         self.key = jax.random.key(config.seed)
         self.state: BcState = self.learner.init(self.key, demos.obs_dim, demos.action_dim)
@@ -92,7 +95,7 @@ class Cloner:
         if self.config.bc.validation:
             losses["validation_loss"] = self.learner.loss(self.state, self.data).item()
         check_finite(losses, self.iteration - 1, self.folder.path)
-        early = self.learner.stopped(self.state) and self.iteration < self.config.iterations
+        early = self.learner.stopped(self.state)
         return {
             "iteration": self.iteration,
             "transitions": self.transitions,

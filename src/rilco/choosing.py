@@ -44,16 +44,16 @@ class Choice(NamedTuple):
     """Of everything that was tried, by clone and gradient steps: how expert-like it was in its heats."""
 
     def sentence(self) -> str:
-        own = np.mean(self.scores[_name(self.clone, self.gradient_steps)])
-        means = [np.mean(heats) for heats in self.scores.values()]
+        own = self.scores[_name(self.clone, self.gradient_steps)]
+        last = sorted(np.mean(heats) for heats in self.scores.values() if len(heats) == len(own))
         return (
-            f"Chosen: clone {self.clone} after {self.gradient_steps:,} gradient steps. It is expert-like by {own:.3f}; the "
-            f"{len(means)} that were tried, by {min(means):.3f} to {max(means):.3f}."
+            f"Chosen: clone {self.clone} after {self.gradient_steps:,} gradient steps, expert-like by {last[-1]:.3f} in "
+            f"{len(own)} heats; the last one that it was compared with, by {last[-2]:.3f}."
         )
 
 
 def trial_transitions(clones: int, num_envs: int, trial_steps: int) -> int:
-    """That choosing takes; where there is no choice, none."""
+    """That choosing takes at most; where there is no choice, none."""
     return count_heats(clones * TRIED) * num_envs * trial_steps if clones > 1 else 0
 
 
@@ -63,15 +63,21 @@ def choose(
     clones: Sequence[Run],
     phases: Path,
     *,
+    made: int,
     say: Callable[[str], None],
     workers: int | None,
     stop: StopSignal,
 ) -> Choice:
-    """The choice among finished clones, made now or before; its policy is then in the folder `phases`."""
+    """The choice among finished clones, made now or before; its policy is then in the folder `phases`.
+
+    `made` are the transitions before it.
+    """
     record = phases / RECORD
     if not record.exists():
         choice, policy = _choose(config, search, clones, say, workers or default_workers(), stop)
-        policy.save(phases / POLICY)
+        card = {**policy.card, "method": config.method, "seed": config.seed}
+        card["transitions"] = made + choice.transitions
+        dataclasses.replace(policy, card=card).save(phases / POLICY)
         write_atomically(record, json.dumps(choice._asdict(), indent=1).encode())
     choice = Choice(**json.loads(record.read_text()))
     if choice.scores:
@@ -97,18 +103,15 @@ def _choose(
     candidates = [one for number, clone in enumerate(clones, 1) for one in _candidates(clone, number)]
     best, transitions, scores = candidates[-1], 0, {}
     if len(clones) > 1:
-        say(f"Trying out {len(candidates)} policies of {len(clones)} clones.")
-        trials = _try_out(candidates, search, config, workers, stop)
+        trials = _try_out(candidates, search, config, workers, say, stop)
         best = candidates[trials.best]
-        transitions = trial_transitions(len(clones), config.num_envs, config.clean.trial_steps)
+        transitions = sum(map(len, trials.scores)) * config.num_envs * config.clean.trial_steps
         names = (_name(one.clone, one.gradient_steps) for one in candidates)
         scores = dict(zip(names, trials.scores, strict=True))
-    card = {**best.policy.card, "method": config.method, "seed": config.seed}
-    policy = dataclasses.replace(best.policy, card=card)
-    evaluation = _evaluate(policy, config, workers)
+    evaluation = _evaluate(best.policy, config, workers)
     seconds = sum(clone.metrics()[-1]["seconds"] for clone in clones) + time.monotonic() - begun
     facts = (best.clone, best.gradient_steps, transitions, round(seconds, 3), evaluation, scores)
-    return Choice(*facts), policy
+    return Choice(*facts), best.policy
 
 
 def _candidates(clone: Run, number: int) -> list[_Candidate]:
@@ -124,13 +127,18 @@ def _name(clone: int, gradient_steps: int) -> str:
 
 
 def _try_out(
-    candidates: Sequence[_Candidate], search: Run, config: RunConfig, workers: int, stop: StopSignal
+    candidates: Sequence[_Candidate],
+    search: Run,
+    config: RunConfig,
+    workers: int,
+    say: Callable[[str], None],
+    stop: StopSignal,
 ) -> Trials:
     policies = [one.policy for one in candidates]
     dims = (policies[0].obs_dim, policies[0].action_dim, policies[0].hidden_sizes)
     sizes = Sizes(config.num_envs, config.clean.trial_steps, *dims)
     with RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers) as pool:
-        return hold_trials(policies, load_state(search), pool, stop)
+        return hold_trials(policies, load_state(search), pool, say=say, stop=stop)
 
 
 def _evaluate(policy: Policy, config: RunConfig, workers: int) -> dict[str, Any]:

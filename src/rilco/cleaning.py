@@ -32,10 +32,9 @@ PHASES, SEARCH, AUDITED, CLONES, FINISH = "phases", "1-ril-co", "2-audited.json"
 START = "4-start.safetensors"
 KEPT, DROPPED, KNOWN = "kept.npz", "dropped.npz", "known.npz"
 FINISHES = ("none", "ril-co", "gail-ap", "gail-logistic")
-START_WEIGHT = 5.0
-"""What `bc.start_weight` is with this method, unless it is given."""
 SNAPSHOTS = 5  # of a clone, while it learns
 CLONE_SEEDS = 1_000_000  # apart from one another, and from those of a user's runs
+SEEDS = 2**31  # that there are
 
 
 @dataclass(frozen=True)
@@ -44,6 +43,9 @@ class CleanConfig:
 
     gradient_steps: int = 50_000
     """Of each behaviour cloning on the demonstrations that were kept."""
+    start_weight: float = 5.0
+    """`bc.start_weight` of the clones, where the audit dropped something. Where it did not, demonstrations may be pieces
+    that all begin somewhere, and the bad ones would weigh more."""
     clones: int = 8
     """How many there are to choose from, by trials in the simulator; 1 takes the one there is, without any."""
     trial_steps: int = 200
@@ -62,8 +64,9 @@ class CleanConfig:
         for name in ("gradient_steps", "clones", "trial_steps", "search_steps"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"clean.{name}: expected at least 1; got {getattr(self, name)}.")
-        if not self.finish_std > 0.0:
-            raise ConfigError(f"clean.finish_std: expected a positive number; got {self.finish_std}.")
+        for name in ("start_weight", "finish_std"):
+            if not getattr(self, name) > 0.0:
+                raise ConfigError(f"clean.{name}: expected a positive number; got {getattr(self, name)}.")
         if self.finish not in FINISHES:
             raise ConfigError(
                 f"clean.finish={self.finish}: unknown; known are {', '.join(FINISHES)}."
@@ -106,11 +109,15 @@ def train_clean(
         say(f"Phase 2 of {count}: the audit")
         audited = _audit(search, phases, out / "audit", say, how)
         say(f"Phase 3 of {count}: behaviour cloning of what was kept")
-        clones = [
-            _train(_clone_config(config, phases, number), phases / CLONES / str(number), train_how)
-            for number in range(1, config.clean.clones + 1)
-        ]
-        choice = choose(config, search, clones, phases, say=say, workers=workers, stop=stop)
+        clones = []
+        for number in range(1, config.clean.clones + 1):
+            say(f"Clone {number} of {config.clean.clones}")
+            clones.append(
+                _train(_clone_config(config, phases, number), phases / CLONES / str(number), train_how)
+            )
+        choice = choose(
+            config, search, clones, phases, made=audited.transitions, say=say, workers=workers, stop=stop
+        )
         finish = None
         if config.clean.finish != "none":
             say(f"Phase 4 of {count}: {config.clean.finish}, from the clone on")
@@ -125,6 +132,7 @@ def train_clean(
 
 def _check(config: RunConfig, phases: Path) -> None:
     """What cannot end well shall fail before it begins."""
+    from rilco.config import RunConfig
     from rilco.run import Run
 
     search, trials = _search_config(config), _trials(config)
@@ -140,6 +148,12 @@ def _check(config: RunConfig, phases: Path) -> None:
                 f"bc.hidden_sizes: the clone's are {config.bc.hidden_sizes}, but a finish goes on with "
                 f"{config.policy_settings.hidden_sizes} of {config.policy_learner}. Set both to the same."
             )
+    begun = phases / FINISH
+    if (begun / "config.json").exists() and RunConfig.load(phases.parent).steps != config.steps:
+        raise RunError(
+            f"{phases.parent}: its finish has begun, with a learning rate that falls to zero at the end, so that it cannot "
+            "become longer. Resume without --steps, or start a new run with another --out."
+        )
     if (phases / AUDITED).exists() and Run(phases / SEARCH).config.steps != search.steps:
         raise RunError(
             f"{phases.parent}: the demonstrations were audited already, after fewer transitions; after more of them "
@@ -178,8 +192,10 @@ def _search_config(config: RunConfig) -> RunConfig:
             "left to learn with. Give more steps, or lower clean.clones; 1 needs no trials."
         )
     wanted = _as_method(config, "ril-co", steps=left)
-    named = "--steps, less those of the trials," if trials else "--steps"
-    steps = training_steps(wanted, "clean.search_steps" if finishes else named)
+    if finishes:
+        steps = training_steps(wanted, "clean.search_steps")
+    else:
+        steps = training_steps(wanted, besides=trials)
     return dataclasses.replace(wanted, steps=steps)
 
 
@@ -221,12 +237,16 @@ def _clone_config(config: RunConfig, phases: Path, number: int) -> RunConfig:
     """Of the clone with this number. The first is that of plain behaviour cloning."""
     iterations = -(-config.clean.gradient_steps // config.bc.steps_per_iteration)
     steps = iterations * config.transitions_per_iteration
+    bc = config.bc
+    if (phases / DROPPED).exists():
+        bc = dataclasses.replace(bc, start_weight=config.clean.start_weight)
     return dataclasses.replace(
         _as_method(config, "bc", steps=steps),
         **_files(phases),
-        seed=config.seed + (number - 1) * CLONE_SEEDS,
+        seed=(config.seed + (number - 1) * CLONE_SEEDS) % SEEDS,
         start_from="",
         policy_learner="acktr",
+        bc=bc,
         evaluate_every=-1,
         snapshot_every=max(1, steps // SNAPSHOTS) if config.clean.clones > 1 else 0,
     )
@@ -305,7 +325,7 @@ def _put_together(
     Without the search's: a final return is a mean over the last evaluations, and those are of another policy.
     """
     each = config.transitions_per_iteration
-    end = (audited.transitions + choice.transitions) // each
+    end = -(-(audited.transitions + choice.transitions) // each)
     if finish is None:
         end = max(end, config.iterations)
     seconds = search.metrics()[-1]["seconds"] + audited.seconds + choice.seconds

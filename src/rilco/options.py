@@ -60,11 +60,11 @@ def make_config(options: Mapping[str, Any], *, stored: RunConfig | None = None) 
 
 
 def _set_up_cleaning(changes: dict[str, Any], inner: dict[str, Any], base: RunConfig) -> None:
-    inner.setdefault("bc.start_weight", cleaning.START_WEIGHT)
-    clean = _parts(base, {name: value for name, value in inner.items() if name.startswith("clean.")})
-    own = clean.get("clean", base.clean)
-    if own.finish == "none":
-        changes.setdefault("steps", cleaning.usual_steps(own, changes.get("num_envs", base.num_envs)))
+    """Without a finish, more transitions than the audit and the trials need would not make it better."""
+    own = {name: value for name, value in inner.items() if name.startswith("clean.")}
+    clean = _parts(base, own).get("clean", base.clean)
+    if clean.finish == "none":
+        changes.setdefault("steps", cleaning.usual_steps(clean, changes.get("num_envs", base.num_envs)))
 
 
 def _size_for_ppo(changes: dict[str, Any], inner: dict[str, Any]) -> None:

@@ -152,8 +152,8 @@ def _locked(path: Path) -> Iterator[None]:
 
 def _check_same_configuration(stored: RunConfig, asked: RunConfig, path: Path) -> None:
     changes = stored.difference(asked)
-    if asked.steps > stored.steps and not stored.acktr.learning_rate_decay:
-        # Going on for longer changes nothing that was computed, unless the learning rate was to end at zero.
+    if asked.steps > stored.steps and not stored.policy_settings.total_updates:
+        # Going on for longer changes nothing that was computed, unless something was to end with the run.
         changes = [line for line in changes if not line.startswith("steps:")]
     if changes:
         raise RunError(

@@ -8,7 +8,7 @@ The true reward plays no part.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import jax
@@ -36,7 +36,12 @@ def count_heats(policies: int) -> int:
 
 
 def hold_trials(
-    policies: Sequence[Policy], judges: LearnerState, pool: RolloutPool, stop: StopSignal
+    policies: Sequence[Policy],
+    judges: LearnerState,
+    pool: RolloutPool,
+    *,
+    say: Callable[[str], None],
+    stop: StopSignal,
 ) -> Trials:
     """Let all policies act from the same start states, and the better half from more, until one is left.
 
@@ -47,6 +52,7 @@ def hold_trials(
     ranking = list(range(len(policies)))
     for standing, heats in _rounds(len(policies)):
         ranking = ranking[:standing]
+        say(f"Trying out {standing} policies, each from {heats * pool.sizes.num_envs} start states.")
         for i in ranking:
             for _ in range(heats):
                 scores[i].append(_heat(policies[i], len(scores[i]), judges, pool))

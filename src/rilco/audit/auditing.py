@@ -146,15 +146,19 @@ def train_and_audit(
     return audit_runs(runs, pieces=pieces, workers=workers, quiet=quiet, stop=stop)
 
 
-def training_steps(config: RunConfig, name: str = "--steps") -> int:
-    """Transitions before scoring begins, so that with it there are no more than the configuration says."""
+def training_steps(config: RunConfig, name: str = "--steps", besides: int = 0) -> int:
+    """Transitions before scoring begins, so that with it there are no more than the configuration says.
+
+    `besides` are made after the audit, for something else; they count in what is said to the user.
+    """
     stretch = stretch_iterations(config)
     before = config.steps // config.transitions_per_iteration - STRETCHES * stretch
     if before < FORMING * stretch:
         least = (FORMING + STRETCHES) * stretch * config.transitions_per_iteration
         raise ConfigError(
-            f"{name} {config.steps:,}: too few for an audit. Nothing can be said before the learner has outgrown the "
-            f"worst demonstrators, and scores are then averaged for a while; give at least {least:,}, better 300k."
+            f"{name} {config.steps + besides:,}: too few for an audit. Nothing can be said before the learner has "
+            "outgrown the worst demonstrators, and scores are then averaged for a while; give at least "
+            f"{least + besides:,}, better {300_000 + besides:,}."
         )
     return before * config.transitions_per_iteration
 

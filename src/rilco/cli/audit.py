@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rilco.cli.parsing import COUNT
-from rilco.errors import ConfigError
+from rilco.errors import ConfigError, DemonstrationError
 
 if TYPE_CHECKING:
     from rilco.audit.auditing import Audited
+    from rilco.demonstrations import Demonstrations
     from rilco.interrupt import StopSignal
 
 STEPS = 300_000
@@ -128,27 +129,18 @@ def _of_data(options: dict[str, Any], out: Path, stop: StopSignal) -> Audited:
 def _check_targets(options: dict[str, Any]) -> None:
     """What cannot be written shall fail before minutes of training."""
     from rilco.cli.demos import check_target
-    from rilco.formats import target_format
 
     names = [name for name in ("keep", "drop", "minari") if options[name] is not None]
     places = [os.path.realpath(options[name]) for name in names]
     if len(set(places)) < len(places):
         shown = ", ".join(f"--{name} {options[name]}" for name in names)
         raise ConfigError(f"{shown}: one would replace the other. Give each a name of its own.")
-    several = options["run"] is None and len(options["demos"]) != 1
     for name in names:
         format_name = "minari" if name == "minari" else None
         check_target(options[name], format_name, options["overwrite"], f"--{name}")
-        if several and target_format(options[name], format_name)[1].name == "authors":
-            raise ConfigError(
-                f"--{name} {options[name]}: the authors' layout holds one demonstrator a file, and these "
-                "demonstrations have several. Choose another format, by the name's ending: .npz for example."
-            )
 
 
 def _write_datasets(audited: Audited, options: dict[str, Any]) -> None:
-    from rilco.cli.demos import save
-
     parts = {"keep": audited.kept, "drop": audited.dropped}
     for name, part in parts.items():
         if options[name] is None:
@@ -156,9 +148,23 @@ def _write_datasets(audited: Audited, options: dict[str, Any]) -> None:
         if part is None:
             click.echo(f"--{name} {options[name]}: there is nothing to {name}, so it was not written.")
         else:
-            save(part, options[name], None, audited.config.task)
+            _save_part(part, options[name], audited)
     if options["minari"] is not None:
         from rilco.audit.minari import save_annotated
 
         save_annotated(audited, options["minari"])
         click.echo(f"{options['minari']}: all demonstrations, with their judgements as episode metadata")
+
+
+def _save_part(part: Demonstrations, out: str, audited: Audited) -> None:
+    """In the format that was asked for; as npz beside it where that cannot hold these demonstrations."""
+    from rilco.cli.demos import save
+
+    try:
+        save(part, out, None, audited.config.task)
+    except DemonstrationError as error:
+        beside = str(Path(out).with_suffix(".npz"))
+        if os.path.lexists(beside):
+            raise
+        click.echo(f"{error}\nWritten as npz instead:", err=True)
+        save(part, beside, None, audited.config.task)

@@ -178,10 +178,11 @@ def caveats(found: Sorted) -> list[str]:
 
 
 def _unequal_lengths(cells: Mapping[CellKey, Cell]) -> list[str]:
-    """Places of the grid whose cells differ in how far their runs came."""
+    """Places of the grid whose methods differ in how far their runs came; cloning makes no transitions of its own."""
     places: dict[tuple[str, str, float | None], set[int]] = {}
     for key, cell in cells.items():
-        places.setdefault((key.task, key.noise, key.noise_rate), set()).update(cell.lengths)
+        if key.method != "bc":
+            places.setdefault((key.task, key.noise, key.noise_rate), set()).add(max(cell.lengths))
     return [
         f"{task_label(task)}, {rate_label(rate)}{', Gaussian' if noise == GAUSSIAN else ''}"
         for (task, noise, rate), lengths in places.items()
