@@ -16,7 +16,7 @@ from rilco.config import RunConfig
 from rilco.evaluation import evaluate
 from rilco.files import write_atomically
 from rilco.interrupt import StopSignal
-from rilco.policy.saved import Policy, load_policy
+from rilco.policy.saved import Policy
 from rilco.rollout.layout import Sizes
 from rilco.rollout.pool import RolloutPool, default_workers
 from rilco.run import Run
@@ -24,8 +24,6 @@ from rilco.training import load_state
 from rilco.trials import Trials, count_heats, hold_trials
 
 RECORD, POLICY = "3-chosen.json", "3-chosen.safetensors"
-TRIED = 2
-"""Snapshots of each clone that are tried out: the last ones. From one to the next it may lose a fall, or find one."""
 
 
 class Choice(NamedTuple):
@@ -33,28 +31,26 @@ class Choice(NamedTuple):
 
     clone: int
     """Counted from 1."""
-    gradient_steps: int
-    """That it had made."""
     transitions: int
     """Of the trials."""
     seconds: float
     """Of cloning and of the trials."""
     evaluation: dict[str, float]
-    scores: dict[str, list[float]]
-    """Of everything that was tried, by clone and gradient steps: how expert-like it was in its heats."""
+    scores: list[list[float]]
+    """Of every clone: how expert-like it was in its heats."""
 
     def sentence(self) -> str:
-        own = self.scores[_name(self.clone, self.gradient_steps)]
-        last = sorted(np.mean(heats) for heats in self.scores.values() if len(heats) == len(own))
+        own = self.scores[self.clone - 1]
+        last = sorted(np.mean(heats) for heats in self.scores if len(heats) == len(own))
         return (
-            f"Chosen: clone {self.clone} after {self.gradient_steps:,} gradient steps, expert-like by {last[-1]:.3f} in "
-            f"{len(own)} heats; the last one that it was compared with, by {last[-2]:.3f}."
+            f"Chosen: clone {self.clone}, expert-like by {last[-1]:.3f} in {len(own)} heats; the last one that it was "
+            f"compared with, by {last[-2]:.3f}."
         )
 
 
 def trial_transitions(clones: int, num_envs: int, trial_steps: int) -> int:
-    """That choosing takes at most; where there is no choice, none."""
-    return count_heats(clones * TRIED) * num_envs * trial_steps if clones > 1 else 0
+    """That choosing takes."""
+    return count_heats(clones) * num_envs * trial_steps
 
 
 def choose(
@@ -80,15 +76,9 @@ def choose(
         dataclasses.replace(policy, card=card).save(phases / POLICY)
         write_atomically(record, json.dumps(choice._asdict(), indent=1).encode())
     choice = Choice(**json.loads(record.read_text()))
-    if choice.scores:
+    if len(clones) > 1:
         say(choice.sentence())
     return choice
-
-
-class _Candidate(NamedTuple):
-    clone: int
-    gradient_steps: int
-    policy: Policy
 
 
 def _choose(
@@ -100,41 +90,25 @@ def _choose(
     stop: StopSignal,
 ) -> tuple[Choice, Policy]:
     begun = time.monotonic()
-    candidates = [one for number, clone in enumerate(clones, 1) for one in _candidates(clone, number)]
-    best, transitions, scores = candidates[-1], 0, {}
-    if len(clones) > 1:
-        trials = _try_out(candidates, search, config, workers, say, stop)
-        best = candidates[trials.best]
-        transitions = sum(map(len, trials.scores)) * config.num_envs * config.clean.trial_steps
-        names = (_name(one.clone, one.gradient_steps) for one in candidates)
-        scores = dict(zip(names, trials.scores, strict=True))
-    evaluation = _evaluate(best.policy, config, workers)
+    policies = [clone.last_policy for clone in clones]
+    trials = Trials([[]], 0)
+    if len(policies) > 1:
+        trials = _try_out(policies, search, config, workers, say, stop)
+    evaluation = _evaluate(policies[trials.best], config, workers)
+    transitions = trial_transitions(len(policies), config.num_envs, config.clean.trial_steps)
     seconds = sum(clone.metrics()[-1]["seconds"] for clone in clones) + time.monotonic() - begun
-    facts = (best.clone, best.gradient_steps, transitions, round(seconds, 3), evaluation, scores)
-    return Choice(*facts), best.policy
-
-
-def _candidates(clone: Run, number: int) -> list[_Candidate]:
-    """Policies of a clone to choose from; the last one only, if it has no snapshots."""
-    snapshots = sorted((clone.path / "policy" / "snapshots").glob("*.safetensors"))[-TRIED:]
-    policies = [load_policy(file) for file in snapshots] or [clone.last_policy]
-    a_transition = clone.config.bc.steps_per_iteration / clone.config.transitions_per_iteration
-    return [_Candidate(number, round(one.card["transitions"] * a_transition), one) for one in policies]
-
-
-def _name(clone: int, gradient_steps: int) -> str:
-    return f"clone {clone} at {gradient_steps}"
+    choice = Choice(trials.best + 1, transitions, round(seconds, 3), evaluation, trials.scores)
+    return choice, policies[trials.best]
 
 
 def _try_out(
-    candidates: Sequence[_Candidate],
+    policies: Sequence[Policy],
     search: Run,
     config: RunConfig,
     workers: int,
     say: Callable[[str], None],
     stop: StopSignal,
 ) -> Trials:
-    policies = [one.policy for one in candidates]
     dims = (policies[0].obs_dim, policies[0].action_dim, policies[0].hidden_sizes)
     sizes = Sizes(config.num_envs, config.clean.trial_steps, *dims)
     with RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers) as pool:

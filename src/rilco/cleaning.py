@@ -32,7 +32,6 @@ PHASES, SEARCH, AUDITED, CLONES, FINISH = "phases", "1-ril-co", "2-audited.json"
 START = "4-start.safetensors"
 KEPT, DROPPED, KNOWN = "kept.npz", "dropped.npz", "known.npz"
 FINISHES = ("none", "ril-co", "gail-ap", "gail-logistic")
-SNAPSHOTS = 5  # of a clone, while it learns
 CLONE_SEEDS = 1_000_000  # apart from one another, and from those of a user's runs
 SEEDS = 2**31  # that there are
 
@@ -48,7 +47,7 @@ class CleanConfig:
     that all begin somewhere, and the bad ones would weigh more."""
     clones: int = 8
     """How many there are to choose from, by trials in the simulator; 1 takes the one there is, without any."""
-    trial_steps: int = 200
+    trial_steps: int = 900
     """How long each environment acts in a trial."""
     finish: str = "none"
     """What goes on from the clone: nothing, or `ril-co`, `gail-ap` or `gail-logistic` on the kept demonstrations.
@@ -248,7 +247,6 @@ def _clone_config(config: RunConfig, phases: Path, number: int) -> RunConfig:
         policy_learner="acktr",
         bc=bc,
         evaluate_every=-1,
-        snapshot_every=max(1, steps // SNAPSHOTS) if config.clean.clones > 1 else 0,
     )
 
 
@@ -330,7 +328,7 @@ def _put_together(
         end = max(end, config.iterations)
     seconds = search.metrics()[-1]["seconds"] + audited.seconds + choice.seconds
     late = {"iteration": end, "transitions": end * each, "seconds": seconds}
-    records = [late | {"gradient_steps": choice.gradient_steps} | choice.evaluation | {"phase": "clone"}]
+    records = [late | choice.evaluation | {"phase": "clone"}]
     for record in finish.metrics() if finish is not None else ():
         moved = {name: record[name] + offset for name, offset in late.items()}
         records.append(record | moved | {"phase": config.clean.finish})
