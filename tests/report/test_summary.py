@@ -95,6 +95,10 @@ def test_unequal_lengths_are_pointed_out(tmp_path):
     write_run(tmp_path / "b", [1.0] * 19, method="gail-ap")
     assert not any("equally long" in sentence for sentence in caveats(found(tmp_path)))
     write_run(tmp_path / "c", [1.0] * 5, method="bc")
+    assert not any("equally long" in sentence for sentence in caveats(found(tmp_path))), (
+        "it makes no transitions"
+    )
+    write_run(tmp_path / "d", [1.0] * 5, method="fairl")
     assert any("not run for equally long at HalfCheetah, 0.4:" in line for line in caveats(found(tmp_path)))
 
 
