@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rilco.bookkeeping import EVALUATION_SEED_OFFSET
+from rilco.cleaning.trials import Trials, count_heats, hold_trials
 from rilco.config import RunConfig
 from rilco.evaluation import evaluate
 from rilco.files import write_atomically
@@ -21,7 +22,6 @@ from rilco.rollout.layout import Sizes
 from rilco.rollout.pool import RolloutPool, default_workers
 from rilco.run import Run
 from rilco.training import load_state
-from rilco.trials import Trials, count_heats, hold_trials
 
 RECORD, POLICY = "3-chosen.json", "3-chosen.safetensors"
 

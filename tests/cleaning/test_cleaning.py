@@ -13,9 +13,9 @@ import pytest
 from tests.drivers import OPTIONS, STEPS, STRETCH, contents, demonstrate, short_stretches, write_files
 
 import rilco
-from rilco import cleaning, trials
+from rilco import cleaning
 from rilco.audit.record import Audit
-from rilco.cleaning import CleanConfig
+from rilco.cleaning import CleanConfig, trials
 from rilco.cli.bench import read_methods
 from rilco.config import RunConfig
 from rilco.errors import ConfigError, RunError

@@ -21,7 +21,7 @@ import numpy as np
 from rilco.errors import ConfigError, RunError, suggestion
 
 if TYPE_CHECKING:
-    from rilco.choosing import Choice
+    from rilco.cleaning.choosing import Choice
     from rilco.config import RunConfig
     from rilco.demonstrations import Demonstrations
     from rilco.interrupt import StopSignal
@@ -93,7 +93,7 @@ def train_clean(
     stop: StopSignal,
 ) -> Run:
     """All phases in the folder `out`, those that are done already left alone."""
-    from rilco.choosing import POLICY, choose
+    from rilco.cleaning.choosing import POLICY, choose
     from rilco.run import Run, open_run
 
     phases = out / PHASES
@@ -168,14 +168,14 @@ def _train(config: RunConfig, path: Path, how: dict[str, Any]) -> Run:
 
 def usual_steps(clean: CleanConfig, num_envs: int) -> int:
     """Of a run without a finish: more would not make the audit better."""
-    from rilco.choosing import trial_transitions
+    from rilco.cleaning.choosing import trial_transitions
 
     return clean.search_steps + trial_transitions(clean.clones, num_envs, clean.trial_steps)
 
 
 def _trials(config: RunConfig) -> int:
     """Transitions that choosing among the clones takes."""
-    from rilco.choosing import trial_transitions
+    from rilco.cleaning.choosing import trial_transitions
 
     return trial_transitions(config.clean.clones, config.num_envs, config.clean.trial_steps)
 
@@ -306,7 +306,7 @@ def _as_method(config: RunConfig, method: str, *, steps: int) -> RunConfig:
 
 def _copy_policies(finish: Run | None, phases: Path, out: Path) -> None:
     """The last phase's, as the run's own; of a clone there is but one."""
-    from rilco.choosing import POLICY
+    from rilco.cleaning.choosing import POLICY
     from rilco.files import write_atomically
 
     for name in ("best.safetensors", "last.safetensors"):

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from tests.environments import env_id
 
+from rilco.cleaning.trials import count_heats, hold_trials, likeness
 from rilco.interrupt import StopSignal
 from rilco.normalizer import init_normalizer
 from rilco.policy.saved import Policy
 from rilco.rollout.layout import Sizes
 from rilco.rollout.pool import RolloutPool, Transitions
 from rilco.tasks.table import Task
-from rilco.trials import count_heats, hold_trials, likeness
 
 OBS, ACTION = 2, 2  # of a vehicle
 
