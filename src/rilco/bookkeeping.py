@@ -16,7 +16,7 @@ from rilco.config import RunConfig
 from rilco.errors import RunError, TrainingError
 from rilco.policy.saved import Policy
 from rilco.progress import Progress
-from rilco.rollout.pool import RolloutPool
+from rilco.rollout.pool import Evaluation, RolloutPool
 from rilco.run import RunFolder
 from rilco.tensorboard import EventWriter
 
@@ -50,7 +50,7 @@ class Bookkeeper:
         """Write an iteration's numbers, with an evaluation where one is due; `last` says that none follows."""
         if self.evaluation_due(record["iteration"], last=last):
             record |= self._evaluate(policy, record["iteration"])
-        self.folder.append_metrics(_rounded(record | {"seconds": self.clock.total}))
+        self.folder.append_metrics(rounded(record | {"seconds": self.clock.total}))
         events.write(record)
         self.progress.update(record)
 
@@ -123,11 +123,7 @@ class Bookkeeper:
         if mean > self.best_return:
             self.best_return = mean
             self._save_policy("best", policy, iteration, mean)
-        return {
-            "eval_return": mean,
-            "eval_std": float(outcome.returns.std()),
-            "eval_length": float(outcome.lengths.mean()),
-        }
+        return evaluation_record(outcome)
 
     def _save_policy(
         self, name: str, policy: Policy, iteration: int, mean_return: float | None = None
@@ -146,6 +142,15 @@ class Bookkeeper:
         return iteration * self.config.transitions_per_iteration
 
 
+def evaluation_record(outcome: Evaluation) -> dict[str, float]:
+    """An evaluation as a line of metrics has it."""
+    return {
+        "eval_return": float(outcome.returns.mean()),
+        "eval_std": float(outcome.returns.std()),
+        "eval_length": float(outcome.lengths.mean()),
+    }
+
+
 def check_finite(values: Mapping[str, float], iteration: int, path: Path) -> None:
     """Raises TrainingError where a number is not finite, or a count of numbers that are not is above 0."""
     bad = [name for name, value in values.items() if not math.isfinite(value)]
@@ -160,7 +165,7 @@ def check_finite(values: Mapping[str, float], iteration: int, path: Path) -> Non
         )
 
 
-def _rounded(record: Mapping[str, Any]) -> dict[str, Any]:
+def rounded(record: Mapping[str, Any]) -> dict[str, Any]:
     """Five significant digits are enough to plot and keep a line of metrics small; JSON has no NaN."""
     rounded = dict(record)
     for name, value in record.items():

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rilco.bookkeeping import EVALUATION_SEED_OFFSET
+from rilco.bookkeeping import EVALUATION_SEED_OFFSET, evaluation_record, rounded
 from rilco.cleaning.trials import Trials, count_heats, hold_trials
 from rilco.config import RunConfig
 from rilco.evaluation import evaluate
@@ -121,9 +121,4 @@ def _evaluate(policy: Policy, config: RunConfig, workers: int) -> dict[str, Any]
         return {}
     seed, episodes = config.seed + EVALUATION_SEED_OFFSET, config.evaluation_episodes
     outcome = evaluate(policy, task=config.task, episodes=episodes, seed=seed, workers=workers)
-    values = {
-        "eval_return": outcome.returns.mean(),
-        "eval_std": outcome.returns.std(),
-        "eval_length": outcome.lengths.mean(),
-    }
-    return {name: float(f"{value:.5g}") for name, value in values.items()}
+    return rounded(evaluation_record(outcome))
