@@ -16,6 +16,7 @@ import rilco
 from rilco import cleaning
 from rilco.audit.record import Audit
 from rilco.cleaning import CleanConfig, trials
+from rilco.cleaning.choosing import Choice
 from rilco.cli.bench import read_methods
 from rilco.config import RunConfig
 from rilco.errors import ConfigError, RunError
@@ -28,7 +29,7 @@ from rilco.normalizer import normalize
 from rilco.options import make_config
 from rilco.policy.saved import Policy, load_policy
 from rilco.rewards.classifier import score
-from rilco.run import Run, read_metrics
+from rilco.run import Run, RunFolder, read_metrics
 from rilco.training import Trainer, load_state, train_run
 
 __all__ = ["short_stretches"]
@@ -350,6 +351,27 @@ def test_a_finish_goes_on_from_the_clone(run, files, tmp_path, finish):
     with pytest.raises(RunError, match="cannot become longer"):
         rilco.train(out, resume=True, steps=2 * steps, workers=1, quiet=True)
     assert contents(out) == before
+
+
+def test_transitions_that_are_no_whole_iterations_do_not_leave_a_run_unfinished(files, tmp_path):
+    """Search and trials took half an iteration, for which the finish has one less; it is counted as a whole one."""
+    made = 100 * EACH + EACH // 2
+    config = make(files, finish="ril-co", steps=110 * EACH + EACH // 4, **{"clean.search_steps": STEPS})
+    left = -(-(config.steps - made) // EACH)
+    lines = {"search": [100], "finish": range(1, left + 1)}
+    runs = {}
+    for name, iterations in lines.items():
+        records = [{"iteration": n, "transitions": n * EACH, "seconds": 1.0} for n in iterations]
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in records))
+        runs[name] = Run(tmp_path / name)
+    folder = RunFolder(tmp_path)
+    choice = Choice(1, EACH // 2, 1.0, {}, [[]])
+    facts = cleaning.AuditFacts(made - choice.transitions)
+    cleaning._put_together(config, folder, runs["search"], facts, choice, runs["finish"])
+    last = read_metrics(tmp_path)[-1]
+    assert last["iteration"] >= config.iterations
+    assert last["transitions"] == last["iteration"] * EACH
 
 
 @pytest.mark.slow
