@@ -26,7 +26,11 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = [
         click.option("--task", help="A Bullet task: halfcheetah, hopper, walker2d or ant."),
         click.option("--env", help="Any Gymnasium environment with Box observations and actions, by id."),
-        click.option("--steps", type=COUNT, help="Transitions in all, for example 2e6.  [default: 20M]"),
+        click.option(
+            "--steps",
+            type=COUNT,
+            help="Transitions in all, for example 2e6.  [default: 20M; of ril-co-clean 991k]",
+        ),
         click.option("--seed", type=int, help="Of everything random.  [default: 1]"),
         click.option("--start-from", help="A policy file or run folder to begin with.  [default: at random]"),
         click.option("--out", required=True, type=click.Path(path_type=Path), help="The run's folder."),

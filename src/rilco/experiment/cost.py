@@ -23,7 +23,7 @@ FILE = "estimate.json"
 EPISODE = 1000  # steps of an evaluation episode, if it lasts to its time limit
 # Methods that compute the same things an iteration, measured as the first of them.
 ALIKE = (
-    ("ril-co", "ril-co-logistic", "ril-co-clean"),  # the clone, of a minute, aside
+    ("ril-co", "ril-co-logistic", "ril-co-clean"),  # the minutes of cloning aside
     ("ril-p", "ril-p-logistic"),
     ("gail-logistic", "gail", "gail-ap", "gail-unhinged", "fairl"),
 )
