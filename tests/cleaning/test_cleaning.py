@@ -15,8 +15,7 @@ from tests.drivers import OPTIONS, STEPS, STRETCH, contents, demonstrate, short_
 import rilco
 from rilco import cleaning
 from rilco.audit.record import Audit
-from rilco.cleaning import CleanConfig, trials
-from rilco.cleaning.choosing import Choice
+from rilco.cleaning import CleanConfig, practice, trials
 from rilco.cli.bench import read_methods
 from rilco.config import RunConfig
 from rilco.errors import ConfigError, RunError
@@ -43,9 +42,14 @@ OWN = {
     "bc.hidden_sizes": [16],
     "clean.gradient_steps": 2000,
     "clean.clones": 2,
+    "clean.practice_starts": 30,
+    "clean.practice_steps": 40,
     "clean.trial_steps": 20,
 }
+PRACTICE = 4 * EACH  # each clone from 32 starts
 TRIALS = 2 * EACH  # a heat of each clone
+ATTEMPTS = PRACTICE + TRIALS
+CLONES = ("3-clones/1", "3-clones/2", "3-practised/1", "3-practised/2")
 HOW = {"workers": 1, "quiet": True, "tensorboard": False}
 
 
@@ -55,7 +59,7 @@ def files(tmp_path_factory) -> list[str]:
 
 
 def make(files, **more) -> RunConfig:
-    return make_config({**OPTIONS, **OWN, "steps": STEPS + TRIALS, "demos": files, **more})
+    return make_config({**OPTIONS, **OWN, "steps": STEPS + ATTEMPTS, "demos": files, **more})
 
 
 @pytest.fixture(scope="module")
@@ -96,16 +100,19 @@ def test_every_phase_is_a_run_or_a_file_of_its_own(run):
         "3-chosen.json",
         "3-chosen.safetensors",
         "3-clones",
+        "3-practice.json",
+        "3-practice.npz",
+        "3-practised",
         "dropped.npz",
         "kept.npz",
         "known.npz",
     ]
     search = Run(run.path / "phases" / "1-ril-co")
     assert (search.config.method, search.config.steps) == ("ril-co", STEPS - 2 * STRETCH)
-    clones = [Run(run.path / "phases" / "3-clones" / name) for name in ("1", "2")]
-    assert [clone.config.method for clone in clones] == ["bc", "bc"]
-    assert len({clone.config.seed for clone in clones}) == 2
-    assert [clone.metrics()[-1]["gradient_steps"] for clone in clones] == [2000, 2000]
+    clones = [Run(run.path / "phases" / name) for name in CLONES]
+    assert [clone.config.method for clone in clones] == ["bc"] * 4
+    assert [clone.config.seed for clone in clones] == [1, 1_000_001] * 2
+    assert [clone.metrics()[-1]["gradient_steps"] for clone in clones] == [2000] * 4
     assert last_policy(run.path) == (run.path / "phases" / "3-chosen.safetensors").read_bytes()
     audit = Audit.load(run.path / "audit" / "audit.json")
     assert audit.verdict.kind == "mixed"
@@ -120,8 +127,8 @@ def test_the_clone_with_the_highest_score_is_chosen(run):
     assert [len(heats) for heats in choice["scores"]] == [1, 1]
     assert choice["clone"] == int(np.argmax(choice["scores"])) + 1
     ours = load_policy(phases / "3-chosen.safetensors")
-    assert same(ours, Run(phases / "3-clones" / str(choice["clone"])).last_policy)
-    assert ours.card["transitions"] == STEPS + TRIALS
+    assert same(ours, Run(phases / "3-practised" / str(choice["clone"])).last_policy)
+    assert ours.card["transitions"] == STEPS + ATTEMPTS
     assert choice["transitions"] == TRIALS
 
 
@@ -146,8 +153,46 @@ def test_the_judges_are_the_classifiers_of_the_search(run):
 @pytest.mark.slow
 def test_starts_weigh_more_where_something_was_dropped(run, files, tmp_path):
     assert Run(run.path / "phases" / "3-clones" / "1").config.bc.start_weight == 5.0
-    kept_all = cleaning._clone_config(make(files), tmp_path, 1)
+    kept_all = cleaning._clone_config(make(files), tmp_path, "3-clones", 1)
     assert kept_all.bc.start_weight == 1.0, "of pieces that are all starts, the bad ones would weigh more"
+
+
+@pytest.mark.slow
+def test_what_was_practised_is_imitated_beside_what_was_kept(run):
+    phases = run.path / "phases"
+    practised = load_file(phases / "3-practice.npz")
+    record = json.loads((phases / "3-practice.json").read_text())
+    assert (record["starts"], record["good"], record["transitions"]) == (32, 32, PRACTICE)
+    assert len(practised) == 32 * 27
+    assert np.abs(practised.action - 2.0).mean() < 0.2, "full throttle"
+    for number in ("1", "2"):
+        config = Run(phases / "3-practised" / number).config
+        assert config.demos == tuple(str(phases / name) for name in ("kept.npz", "3-practice.npz"))
+        assert config.bc.start_weight == 1.0, "practice is starts already"
+
+
+@pytest.mark.slow
+def test_where_nothing_was_practised_well_the_first_clones_are_chosen_from(run, files, tmp_path):
+    out = tmp_path / "run"
+    copy_phases(run, out)
+    for name in ("3-chosen.json", "3-practice.npz", "3-practice.json"):
+        (out / "phases" / name).unlink()
+    shutil.rmtree(out / "phases" / "3-practised")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(practice, "GOOD_ENOUGH", 2.0)
+        finished = train_run(make(files), out, resume=True, **HOW)
+    assert not (out / "phases" / "3-practised").exists()
+    chosen = json.loads((out / "phases" / "3-chosen.json").read_text())["clone"]
+    ours = load_policy(out / "phases" / "3-chosen.safetensors")
+    assert same(ours, Run(out / "phases" / "3-clones" / str(chosen)).last_policy)
+    assert finished.metrics()[-1]["transitions"] == STEPS + ATTEMPTS
+
+
+def test_practice_can_be_left_out(files):
+    config = make(files, steps=STEPS + TRIALS, **{"clean.practice_starts": 0})
+    assert cleaning._search_config(config).steps == STEPS - 2 * STRETCH
+    with pytest.raises(ConfigError, match=r"clean\.practice_starts: expected 0 or more; got -1"):
+        make(files, **{"clean.practice_starts": -1})
 
 
 @pytest.mark.slow
@@ -157,12 +202,11 @@ def test_its_metrics_are_those_of_a_finished_run(run, files, tmp_path):
     assert transitions == sorted(set(transitions))
     assert [line["phase"] for line in lines] == ["clone"], "a report's final return is not of the search"
     assert all(line["transitions"] == EACH * line["iteration"] for line in lines)
-    names = ("1-ril-co", "3-clones/1", "3-clones/2")
-    search, *clones = (Run(run.path / "phases" / name).metrics()[-1] for name in names)
+    search, *clones = (Run(run.path / "phases" / name).metrics()[-1] for name in ("1-ril-co", *CLONES))
     assert lines[-1]["seconds"] > search["seconds"] + sum(clone["seconds"] for clone in clones)
     (record,) = read_results(run.path.parent).runs
     assert record.finished
-    assert record.done == STEPS + TRIALS
+    assert record.done == STEPS + ATTEMPTS
     assert record.returns[-1] > 1.5 * search["eval_return"]
     assert standing(make(files), run.path).state == "finished"
     thinned = thin(run.path.parent, tmp_path / "thin")
@@ -202,12 +246,13 @@ def without_evaluations(file: Path) -> None:
 def copy_phases(run: Run, out: Path, change=lambda config: config) -> None:
     """A run whose phases are done, in another place and with changed configurations."""
     shutil.copytree(run.path, out, ignore=shutil.ignore_patterns("metrics.jsonl", "policy"))
-    runs = (out / "phases" / name for name in ("1-ril-co", "3-clones/1", "3-clones/2"))
+    runs = (out / "phases" / name for name in ("1-ril-co", *CLONES))
     for folder in (out, *runs):
         shutil.copytree(run.path / folder.relative_to(out) / "policy", folder / "policy")
         config = change(RunConfig.load(folder))
         if config.method == "bc":
-            config = dataclasses.replace(config, demos=(str(out / "phases" / "kept.npz"),), evaluate_every=-1)
+            demos = tuple(str(out / "phases" / Path(file).name) for file in config.demos)
+            config = dataclasses.replace(config, demos=demos, evaluate_every=-1)
         (folder / "config.json").write_text(config.to_json())
         if folder != out:
             shutil.copy(run.path / folder.relative_to(out) / "metrics.jsonl", folder)
@@ -241,15 +286,16 @@ def stop_at(patch: pytest.MonkeyPatch, where: str, stop: StopSignal) -> None:
             stop.signum = 15
 
         patch.setattr(Cloner, "advance", advance_and_stop)
-    elif where == "trials":
-        count, heat = iter(range(1)), trials._heat
+    elif where in ("practice", "trials"):
+        module = practice if where == "practice" else trials
+        count, attempt = iter(range(1)), module.attempt
 
-        def counted_heat(*arguments):
+        def counted_attempt(*arguments):
             if next(count, None) is None:
                 stop.signum = 15
-            return heat(*arguments)
+            return attempt(*arguments)
 
-        patch.setattr(trials, "_heat", counted_heat)
+        patch.setattr(module, "attempt", counted_attempt)
     else:
 
         def end(*arguments, **options):
@@ -259,7 +305,9 @@ def stop_at(patch: pytest.MonkeyPatch, where: str, stop: StopSignal) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("where", ["search", "scoring", "clone", "_save_parts", "trials", "_put_together"])
+@pytest.mark.parametrize(
+    "where", ["search", "scoring", "clone", "_save_parts", "practice", "trials", "_put_together"]
+)
 def test_interrupted_anywhere_it_goes_on_to_the_same_end(run, files, tmp_path, where):
     config, out, stop = make(files), tmp_path / "run", StopSignal()
     if where != "search":  # what comes before is the same; it is taken over
@@ -316,7 +364,7 @@ def test_of_clean_data_all_is_kept_and_the_policy_is_that_of_plain_cloning(files
 @pytest.mark.parametrize("finish", ["ril-co", "gail-ap"])
 def test_a_finish_goes_on_from_the_clone(run, files, tmp_path, finish):
     out = tmp_path / "run"
-    steps = STEPS + TRIALS + 10 * EACH
+    steps = STEPS + ATTEMPTS + 10 * EACH
     own = {"finish": finish, "clean.search_steps": STEPS, "steps": steps, "hold_actor_for": 4}
     config = make(files, **own)
     copy_phases(run, out, lambda config: dataclasses.replace(config, hold_actor_for=4))
@@ -358,17 +406,12 @@ def test_transitions_that_are_no_whole_iterations_do_not_leave_a_run_unfinished(
     made = 100 * EACH + EACH // 2
     config = make(files, finish="ril-co", steps=110 * EACH + EACH // 4, **{"clean.search_steps": STEPS})
     left = -(-(config.steps - made) // EACH)
-    lines = {"search": [100], "finish": range(1, left + 1)}
-    runs = {}
-    for name, iterations in lines.items():
-        records = [{"iteration": n, "transitions": n * EACH, "seconds": 1.0} for n in iterations]
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in records))
-        runs[name] = Run(tmp_path / name)
+    finish = tmp_path / "finish"
+    finish.mkdir()
+    records = [{"iteration": n, "transitions": n * EACH, "seconds": 1.0} for n in range(1, left + 1)]
+    (finish / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in records))
     folder = RunFolder(tmp_path)
-    choice = Choice(1, EACH // 2, 1.0, {}, [[]])
-    facts = cleaning.AuditFacts(made - choice.transitions)
-    cleaning._put_together(config, folder, runs["search"], facts, choice, runs["finish"])
+    cleaning._put_together(config, folder, made, 1.0, {}, Run(finish))
     last = read_metrics(tmp_path)[-1]
     assert last["iteration"] >= config.iterations
     assert last["transitions"] == last["iteration"] * EACH
@@ -389,7 +432,7 @@ def test_what_was_known_before_stays_known(run, files, tmp_path):
 
 def test_without_pseudo_labels_the_clone_needs_nothing_to_be_known(files, tmp_path):
     config = make(files, nonexpert_demos="bad.npz", pseudo_labels=False)
-    assert cleaning._clone_config(config, tmp_path, 1).nonexpert_demos == ()
+    assert cleaning._clone_config(config, tmp_path, "3-clones", 1).nonexpert_demos == ()
 
 
 # --- options
@@ -397,7 +440,7 @@ def test_without_pseudo_labels_the_clone_needs_nothing_to_be_known(files, tmp_pa
 
 def test_it_has_a_length_of_its_own(files):
     options = {name: value for name, value in OPTIONS.items() if name != "steps"}
-    assert make_config({**options, **OWN, "demos": files}).steps == CleanConfig.search_steps + TRIALS
+    assert make_config({**options, **OWN, "demos": files}).steps == CleanConfig.search_steps + ATTEMPTS
     assert (
         make_config({**options, **OWN, "demos": files, "clean.clones": 1}).steps == CleanConfig.search_steps
     )
@@ -422,8 +465,8 @@ def test_a_finish_must_be_known(files):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"steps": 6400 + TRIALS}, r"--steps 7,680: too few.*at least 20,480, better 301,280"),
-        ({"steps": TRIALS}, r"--steps 1,280: the trials of 2 clones take 1,280.*clean\.clones"),
+        ({"steps": 6400 + ATTEMPTS}, r"--steps 10,240: too few.*at least 23,040, better 303,840"),
+        ({"steps": ATTEMPTS}, r"--steps 3,840: practice and trials of 2 clones take 3,840.*clean\.clones"),
         ({"finish": "ril-co", "clean.search_steps": 6400}, r"clean\.search_steps 6,400: too few"),
         ({"finish": "ril-co", "clean.search_steps": STEPS}, "none are left to finish with"),
         (

@@ -2,68 +2,17 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from tests.environments import env_id
+from tests.judging import ACTION, OBS, driver, judges, sigmoid
 
-from rilco.cleaning.trials import count_heats, hold_trials, likeness
+from rilco.cleaning.trials import count_heats, hold_trials
 from rilco.interrupt import StopSignal
-from rilco.normalizer import init_normalizer
-from rilco.policy.saved import Policy
 from rilco.rollout.layout import Sizes
-from rilco.rollout.pool import RolloutPool, Transitions
+from rilco.rollout.pool import RolloutPool
 from rilco.tasks.table import Task
-
-OBS, ACTION = 2, 2  # of a vehicle
-
-
-def sigmoid(x: float) -> float:
-    return 1.0 / (1.0 + np.exp(-x))
-
-
-def judges(*scores_of_sum: float) -> SimpleNamespace:
-    """A classifier for each number c, with g(s, a) = c tanh(sum of a)."""
-    count = len(scores_of_sum)
-    inputs = np.tile(np.r_[np.zeros(OBS), np.ones(ACTION)][None, :, None], (count, 1, 1))
-    layers = (
-        {"w": jnp.asarray(inputs, jnp.float32), "b": jnp.zeros((count, 1))},
-        {"w": jnp.asarray(scores_of_sum, jnp.float32).reshape(count, 1, 1), "b": jnp.zeros((count, 1))},
-    )
-    return SimpleNamespace(reward=SimpleNamespace(params=layers), normalizer=init_normalizer(OBS))
-
-
-def transitions(action_sum: np.ndarray, terminated: np.ndarray) -> Transitions:
-    steps, envs = action_sum.shape
-    action = np.repeat(action_sum[..., None] / ACTION, ACTION, axis=-1).astype(np.float32)
-    zeros = np.zeros((steps, envs))
-    obs = np.zeros((steps + 1, envs, OBS), np.float32)
-    return Transitions(obs, action, zeros, terminated, zeros.astype(bool), np.zeros(0))
-
-
-def driver(throttle: float) -> Policy:
-    """Always the same throttle; the spread, were it used, would drown it."""
-    layers = [(np.zeros((OBS, ACTION), np.float32), np.full(ACTION, throttle, np.float32))]
-    return Policy(
-        np.zeros(OBS, np.float32), np.ones(OBS, np.float32), layers, np.full(ACTION, 3.0, np.float32)
-    )
-
-
-def test_likeness_is_the_mean_probability_over_pairs_and_judges():
-    sums = np.array([[0.3, -1.0], [2.0, 0.0]])
-    expected = np.mean([sigmoid(c * np.tanh(x)) for c in (1.0, 3.0) for x in sums.ravel()])
-    found = likeness(judges(1.0, 3.0), transitions(sums, np.zeros(sums.shape, bool)))
-    assert found == pytest.approx(expected, abs=1e-6)
-
-
-def test_a_fall_costs_the_time_after_it():
-    """The step of the fall itself still counts; the next episode, begun in the same environment, does not."""
-    sums, terminated = np.full((10, 2), 50.0), np.zeros((10, 2), bool)
-    whole = likeness(judges(2.0, 2.0), transitions(sums, terminated))
-    terminated[3, 1] = terminated[7, 1] = True
-    assert likeness(judges(2.0, 2.0), transitions(sums, terminated)) == pytest.approx(whole * 14 / 20)
 
 
 @pytest.mark.parametrize(("policies", "heats"), [(1, 0), (2, 2), (4, 4 + 4), (5, 5 + 6 + 8), (16, 4 * 16)])

@@ -1,5 +1,6 @@
-"""`ril-co-clean`: learn a little with RIL-Co, audit the demonstrations, and clone only what was kept, several times; the
-clone that does best in the eyes of RIL-Co's classifiers is chosen.
+"""`ril-co-clean`: learn a little with RIL-Co, audit the demonstrations, and clone only what was kept, several times. The
+clones practise; those who have learned from it, too, are tried out, and the one that does best in the eyes of RIL-Co's
+classifiers is chosen.
 
 A run in phases, each of them an ordinary run or file in the folder `phases`, so that an interrupted one goes on where
 it was and every phase can be looked at, evaluated and audited by itself.
@@ -21,15 +22,18 @@ import numpy as np
 from rilco.errors import ConfigError, RunError, suggestion
 
 if TYPE_CHECKING:
-    from rilco.cleaning.choosing import Choice
+    from collections.abc import Sequence
+
+    from rilco.cleaning.practice import Practice
     from rilco.config import RunConfig
     from rilco.demonstrations import Demonstrations
     from rilco.interrupt import StopSignal
     from rilco.run import Run, RunFolder
 
 METHOD = "ril-co-clean"
-PHASES, SEARCH, AUDITED, CLONES, FINISH = "phases", "1-ril-co", "2-audited.json", "3-clones", "4-finish"
-START = "4-start.safetensors"
+PHASES, SEARCH, AUDITED = "phases", "1-ril-co", "2-audited.json"
+CLONES, PRACTISED_CLONES = "3-clones", "3-practised"
+START, FINISH = "4-start.safetensors", "4-finish"
 KEPT, DROPPED, KNOWN = "kept.npz", "dropped.npz", "known.npz"
 FINISHES = ("none", "ril-co", "gail-ap", "gail-logistic")
 CLONE_SEEDS = 1_000_000  # apart from one another, and from those of a user's runs
@@ -45,8 +49,12 @@ class CleanConfig:
     start_weight: float = 5.0
     """`bc.start_weight` of the clones, where the audit dropped something. Where it did not, demonstrations may be pieces
     that all begin somewhere, and the bad ones would weigh more."""
-    clones: int = 8
-    """How many there are to choose from, by trials in the simulator; 1 takes the one there is, without any."""
+    clones: int = 4
+    """How many there are, to practise and to choose from, in the simulator; 1 takes the one there is, without either."""
+    practice_starts: int = 192
+    """From how many start states they practise, at least; 0 is none."""
+    practice_steps: int = 300
+    """How long an attempt is. Of a good one the first two thirds are imitated."""
     trial_steps: int = 900
     """How long each environment acts in a trial."""
     finish: str = "none"
@@ -60,9 +68,11 @@ class CleanConfig:
     get that."""
 
     def __post_init__(self) -> None:
-        for name in ("gradient_steps", "clones", "trial_steps", "search_steps"):
+        for name in ("gradient_steps", "clones", "practice_steps", "trial_steps", "search_steps"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"clean.{name}: expected at least 1; got {getattr(self, name)}.")
+        if self.practice_starts < 0:
+            raise ConfigError(f"clean.practice_starts: expected 0 or more; got {self.practice_starts}.")
         for name in ("start_weight", "finish_std"):
             if not getattr(self, name) > 0.0:
                 raise ConfigError(f"clean.{name}: expected a positive number; got {getattr(self, name)}.")
@@ -108,24 +118,24 @@ def train_clean(
         say(f"Phase 2 of {count}: the audit")
         audited = _audit(search, phases, out / "audit", say, how)
         say(f"Phase 3 of {count}: behaviour cloning of what was kept")
-        clones = []
-        for number in range(1, config.clean.clones + 1):
-            say(f"Clone {number} of {config.clean.clones}")
-            clones.append(
-                _train(_clone_config(config, phases, number), phases / CLONES / str(number), train_how)
-            )
+        clones = _clone(config, phases, CLONES, say, train_how)
+        practice = _practise(config, search, clones, phases, say, workers, stop)
+        practised = _clone(config, phases, PRACTISED_CLONES, say, train_how) if practice.good else []
+        made = audited.transitions + practice.transitions
         choice = choose(
-            config, search, clones, phases, made=audited.transitions, say=say, workers=workers, stop=stop
+            config, search, practised or clones, phases, made=made, say=say, workers=workers, stop=stop
         )
+        made += choice.transitions
         finish = None
         if config.clean.finish != "none":
             say(f"Phase 4 of {count}: {config.clean.finish}, from the clone on")
             _widen(phases / POLICY, phases / START, config.clean.finish_std)
-            made = audited.transitions + choice.transitions
             finish = _train(_finish_config(config, phases, made), phases / FINISH, train_how)
         _copy_policies(finish, phases, out)
+        seconds = sum(part.seconds for part in (audited, practice, choice))
+        seconds += sum(run.metrics()[-1]["seconds"] for run in (search, *clones, *practised))
         # Last: complete metrics say that the run is.
-        _put_together(config, folder, search, audited, choice, finish)
+        _put_together(config, folder, made, seconds, choice.evaluation, finish)
     return Run(out)
 
 
@@ -134,13 +144,13 @@ def _check(config: RunConfig, phases: Path) -> None:
     from rilco.config import RunConfig
     from rilco.run import Run
 
-    search, trials = _search_config(config), _trials(config)
+    search, attempts = _search_config(config), _attempts(config.clean, config.num_envs)
     if config.clean.finish != "none":
-        if config.steps - config.clean.search_steps - trials < config.transitions_per_iteration:
+        if config.steps - config.clean.search_steps - attempts < config.transitions_per_iteration:
             raise ConfigError(
-                f"--steps {config.steps:,}: clean.search_steps takes {config.clean.search_steps:,} of them and the trials of "
-                f"clones {trials:,}, so none are left to finish with. Give more steps, or lower clean.search_steps or "
-                "clean.clones."
+                f"--steps {config.steps:,}: clean.search_steps takes {config.clean.search_steps:,} of them, and practice and "
+                f"trials of clones {attempts:,}, so none are left to finish with. Give more steps, or lower "
+                "clean.search_steps, clean.practice_starts or clean.clones."
             )
         if config.bc.hidden_sizes != config.policy_settings.hidden_sizes:
             raise ConfigError(
@@ -168,33 +178,33 @@ def _train(config: RunConfig, path: Path, how: dict[str, Any]) -> Run:
 
 def usual_steps(clean: CleanConfig, num_envs: int) -> int:
     """Of a run without a finish: more would not make the audit better."""
+    return clean.search_steps + _attempts(clean, num_envs)
+
+
+def _attempts(clean: CleanConfig, num_envs: int) -> int:
+    """Transitions that practice and trials of the clones take."""
     from rilco.cleaning.choosing import trial_transitions
+    from rilco.cleaning.practice import practice_transitions
 
-    return clean.search_steps + trial_transitions(clean.clones, num_envs, clean.trial_steps)
-
-
-def _trials(config: RunConfig) -> int:
-    """Transitions that choosing among the clones takes."""
-    from rilco.cleaning.choosing import trial_transitions
-
-    return trial_transitions(config.clean.clones, config.num_envs, config.clean.trial_steps)
+    practice = practice_transitions(clean.clones, clean.practice_starts, num_envs, clean.practice_steps)
+    return practice + trial_transitions(clean.clones, num_envs, clean.trial_steps)
 
 
 def _search_config(config: RunConfig) -> RunConfig:
     from rilco.audit.auditing import training_steps
 
-    finishes, trials = config.clean.finish != "none", _trials(config)
-    left = config.clean.search_steps if finishes else config.steps - trials
+    finishes, attempts = config.clean.finish != "none", _attempts(config.clean, config.num_envs)
+    left = config.clean.search_steps if finishes else config.steps - attempts
     if left < 1:
         raise ConfigError(
-            f"--steps {config.steps:,}: the trials of {config.clean.clones} clones take {trials:,} of them, so none are "
-            "left to learn with. Give more steps, or lower clean.clones; 1 needs no trials."
+            f"--steps {config.steps:,}: practice and trials of {config.clean.clones} clones take {attempts:,} of them, so "
+            "none are left to learn with. Give more steps, or lower clean.clones; 1 needs neither."
         )
     wanted = _as_method(config, "ril-co", steps=left)
     if finishes:
         steps = training_steps(wanted, "clean.search_steps")
     else:
-        steps = training_steps(wanted, besides=trials)
+        steps = training_steps(wanted, besides=attempts)
     return dataclasses.replace(wanted, steps=steps)
 
 
@@ -232,16 +242,29 @@ def _save_parts(
             save_file(part, phases / name)
 
 
-def _clone_config(config: RunConfig, phases: Path, number: int) -> RunConfig:
+def _clone(config: RunConfig, phases: Path, name: str, say: Any, how: dict[str, Any]) -> list[Run]:
+    """All clones of the kept demonstrations, and of practice for those of that name."""
+    clones = []
+    for number in range(1, config.clean.clones + 1):
+        say(f"Clone {number} of {config.clean.clones}")
+        clones.append(_train(_clone_config(config, phases, name, number), phases / name / str(number), how))
+    return clones
+
+
+def _clone_config(config: RunConfig, phases: Path, name: str, number: int) -> RunConfig:
     """Of the clone with this number. The first is that of plain behaviour cloning."""
+    from rilco.cleaning.practice import PRACTISED
+
     iterations = -(-config.clean.gradient_steps // config.bc.steps_per_iteration)
     steps = iterations * config.transitions_per_iteration
-    bc = config.bc
-    if (phases / DROPPED).exists():
+    bc, files = config.bc, _files(phases)
+    if name == PRACTISED_CLONES:
+        files["demos"] += (str((phases / PRACTISED).absolute()),)
+    elif (phases / DROPPED).exists():
         bc = dataclasses.replace(bc, start_weight=config.clean.start_weight)
     return dataclasses.replace(
         _as_method(config, "bc", steps=steps),
-        **_files(phases),
+        **files,
         seed=(config.seed + (number - 1) * CLONE_SEEDS) % SEEDS,
         start_from="",
         policy_learner="acktr",
@@ -250,11 +273,39 @@ def _clone_config(config: RunConfig, phases: Path, number: int) -> RunConfig:
     )
 
 
+def _practise(
+    config: RunConfig,
+    search: Run,
+    clones: Sequence[Run],
+    phases: Path,
+    say: Any,
+    workers: int | None,
+    stop: StopSignal,
+) -> Practice:
+    """Made now or before; nothing where there is none to be."""
+    from rilco.cleaning.attempts import make_pool
+    from rilco.cleaning.practice import RECORD, Practice, practise
+    from rilco.formats import load_file
+    from rilco.rollout.pool import default_workers
+    from rilco.training import load_state
+
+    clean = config.clean
+    if clean.clones == 1 or clean.practice_starts == 0:
+        return Practice(0, 0, 0, 0.0)
+    if not (phases / RECORD).exists():
+        kept, policies = load_file(phases / KEPT), [clone.last_policy for clone in clones]
+        with make_pool(config, policies[0], clean.practice_steps, workers or default_workers()) as pool:
+            practise(policies, kept, load_state(search), pool, phases, clean.practice_starts, say, stop)
+    practice = Practice(**json.loads((phases / RECORD).read_text()))
+    say(practice.sentence())
+    return practice
+
+
 def _finish_config(config: RunConfig, phases: Path, transitions: int) -> RunConfig:
     left = config.steps - transitions
     if left < config.transitions_per_iteration:
         raise ConfigError(
-            f"--steps {config.steps:,}: search and trials took {transitions:,} transitions, so none are left to finish "
+            f"--steps {config.steps:,}: search, practice and trials took {transitions:,} transitions, so none are left to finish "
             "with. Resume with more steps."
         )
     known = phases / KNOWN
@@ -316,19 +367,23 @@ def _copy_policies(finish: Run | None, phases: Path, out: Path) -> None:
 
 
 def _put_together(
-    config: RunConfig, folder: RunFolder, search: Run, audited: AuditFacts, choice: Choice, finish: Run | None
+    config: RunConfig,
+    folder: RunFolder,
+    made: int,
+    seconds: float,
+    evaluation: dict[str, float],
+    finish: Run | None,
 ) -> None:
-    """The run's own metrics, from those of its phases, by transitions from the beginning.
+    """The run's own metrics: the chosen clone's evaluation, after so many transitions and seconds, and those of the finish.
 
     Without the search's: a final return is a mean over the last evaluations, and those are of another policy.
     """
     each = config.transitions_per_iteration
-    end = -(-(audited.transitions + choice.transitions) // each)
+    end = -(-made // each)
     if finish is None:
         end = max(end, config.iterations)
-    seconds = search.metrics()[-1]["seconds"] + audited.seconds + choice.seconds
     late = {"iteration": end, "transitions": end * each, "seconds": seconds}
-    records = [late | choice.evaluation | {"phase": "clone"}]
+    records = [late | evaluation | {"phase": "clone"}]
     for record in finish.metrics() if finish is not None else ():
         moved = {name: record[name] + offset for name, offset in late.items()}
         records.append(record | moved | {"phase": config.clean.finish})

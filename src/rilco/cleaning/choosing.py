@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rilco.bookkeeping import EVALUATION_SEED_OFFSET, evaluation_record, rounded
+from rilco.cleaning.attempts import make_pool
 from rilco.cleaning.trials import Trials, count_heats, hold_trials
 from rilco.config import RunConfig
 from rilco.evaluation import evaluate
 from rilco.files import write_atomically
 from rilco.interrupt import StopSignal
 from rilco.policy.saved import Policy
-from rilco.rollout.layout import Sizes
-from rilco.rollout.pool import RolloutPool, default_workers
+from rilco.rollout.pool import default_workers
 from rilco.run import Run
 from rilco.training import load_state
 
@@ -34,7 +34,6 @@ class Choice(NamedTuple):
     transitions: int
     """Of the trials."""
     seconds: float
-    """Of cloning and of the trials."""
     evaluation: dict[str, float]
     scores: list[list[float]]
     """Of every clone: how expert-like it was in its heats."""
@@ -96,8 +95,9 @@ def _choose(
         trials = _try_out(policies, search, config, workers, say, stop)
     evaluation = _evaluate(policies[trials.best], config, workers)
     transitions = trial_transitions(len(policies), config.num_envs, config.clean.trial_steps)
-    seconds = sum(clone.metrics()[-1]["seconds"] for clone in clones) + time.monotonic() - begun
-    choice = Choice(trials.best + 1, transitions, round(seconds, 3), evaluation, trials.scores)
+    choice = Choice(
+        trials.best + 1, transitions, round(time.monotonic() - begun, 3), evaluation, trials.scores
+    )
     return choice, policies[trials.best]
 
 
@@ -109,9 +109,7 @@ def _try_out(
     say: Callable[[str], None],
     stop: StopSignal,
 ) -> Trials:
-    dims = (policies[0].obs_dim, policies[0].action_dim, policies[0].hidden_sizes)
-    sizes = Sizes(config.num_envs, config.clean.trial_steps, *dims)
-    with RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers) as pool:
+    with make_pool(config, policies[0], config.clean.trial_steps, workers) as pool:
         return hold_trials(policies, load_state(search), pool, say=say, stop=stop)
 
 

@@ -1,26 +1,21 @@
 """Trials: of several policies, the one that acts most like an expert, in the eyes of RIL-Co's classifiers.
 
 Clones of the same demonstrations agree on them and differ beside them: from some start states one of them falls, from others
-another. The simulator shows that, and the classifiers, who have learned what an expert's pairs look like, are the judges.
-The true reward plays no part.
+another. The simulator shows that, and the classifiers are the judges.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
+from rilco.cleaning.attempts import attempt, likeness
 from rilco.interrupt import StopSignal
 from rilco.learning import LearnerState
-from rilco.normalizer import Normalizer, normalize
 from rilco.policy.saved import Policy
-from rilco.rewards.classifier import Params, score
-from rilco.rollout.pool import RolloutPool, Transitions
+from rilco.rollout.pool import RolloutPool
 
 
 class Trials(NamedTuple):
@@ -55,7 +50,8 @@ def hold_trials(
         say(f"Trying out {standing} policies, each from {heats * pool.sizes.num_envs} start states.")
         for i in ranking:
             for _ in range(heats):
-                scores[i].append(_heat(policies[i], len(scores[i]), judges, pool))
+                made = attempt(policies[i], len(scores[i]), pool)
+                scores[i].append(float(likeness(judges, made).mean()))
                 stop.raise_if_requested()
         ranking.sort(key=lambda i: -np.mean(scores[i]))
     return Trials(scores, ranking[0])
@@ -67,30 +63,3 @@ def _rounds(policies: int) -> Iterator[tuple[int, int]]:
     while policies > 1:
         yield policies, heats
         policies, heats = -(-policies // 2), 2 * heats
-
-
-def _heat(policy: Policy, number: int, judges: LearnerState, pool: RolloutPool) -> float:
-    """The deterministic policy's score over the pool's `num_steps` steps, from the start states of this number."""
-    envs = pool.sizes.num_envs
-    pool.replay(np.full(envs, number), np.zeros(envs, int), np.zeros((0, policy.action_dim), np.float32))
-    certain = dataclasses.replace(policy, log_std=np.full_like(policy.log_std, -np.inf))
-    return likeness(judges, pool.collect(certain, 0))
-
-
-def likeness(judges: LearnerState, transitions: Transitions) -> float:
-    """How expert-like the pairs of these transitions are, from 0 to 1, by both classifiers.
-
-    Whoever falls gets nothing for the time after it.
-    """
-    arrays = (transitions.obs[:-1], transitions.action, transitions.terminated)
-    return float(_likeness(judges.reward.params, judges.normalizer, *(jnp.asarray(a) for a in arrays)))
-
-
-@jax.jit
-def _likeness(
-    params: Params, normalizer: Normalizer, obs: jax.Array, action: jax.Array, terminated: jax.Array
-) -> jax.Array:
-    normalized = normalize(normalizer, obs)
-    scores = jax.vmap(lambda one: score(one, normalized, action))(params)  # [C, T, B]
-    fallen = jnp.cumsum(terminated, axis=0) > terminated  # [T, B] before this step
-    return jnp.mean(jnp.where(fallen, 0.0, jnp.mean(jax.nn.sigmoid(scores), axis=0)))

@@ -1,0 +1,62 @@
+"""Attempts: a policy acts from given start states, and RIL-Co's classifiers say how expert-like that was.
+
+The classifiers have learned what an expert's pairs look like; the true reward plays no part.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rilco.config import RunConfig
+from rilco.learning import LearnerState
+from rilco.normalizer import Normalizer, normalize
+from rilco.policy.saved import Policy
+from rilco.rewards.classifier import Params, score
+from rilco.rollout.layout import Sizes
+from rilco.rollout.pool import RolloutPool, Transitions
+
+
+def make_pool(config: RunConfig, policy: Policy, steps: int, workers: int) -> RolloutPool:
+    """Environments for attempts of so many steps, of policies of this shape."""
+    sizes = Sizes(config.num_envs, steps, policy.obs_dim, policy.action_dim, policy.hidden_sizes)
+    return RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers)
+
+
+def attempt(policy: Policy, number: int, pool: RolloutPool) -> Transitions:
+    """The deterministic policy over the pool's `num_steps` steps, every environment from its start state of this number.
+
+    The arrays are the pool's own, and good until its next attempt.
+    """
+    envs = pool.sizes.num_envs
+    pool.replay(np.full(envs, number), np.zeros(envs, int), np.zeros((0, policy.action_dim), np.float32))
+    certain = dataclasses.replace(policy, log_std=np.full_like(policy.log_std, -np.inf))
+    return pool.collect(certain, 0)
+
+
+def likeness(judges: LearnerState, transitions: Transitions) -> np.ndarray:
+    """[B]: how expert-like the pairs of each environment are, from 0 to 1, by both classifiers.
+
+    Whoever falls gets nothing for the time after it.
+    """
+    pairs = pair_likeness(judges, transitions.obs[:-1], transitions.action)
+    terminated = transitions.terminated
+    fallen = np.cumsum(terminated, axis=0) > terminated  # [T, B] before this step
+    return np.where(fallen, 0.0, pairs).mean(axis=0)
+
+
+def pair_likeness(judges: LearnerState, obs: np.ndarray, action: np.ndarray) -> np.ndarray:
+    """Of every pair, whatever shape they come in."""
+    return np.asarray(
+        _pair_likeness(judges.reward.params, judges.normalizer, jnp.asarray(obs), jnp.asarray(action))
+    )
+
+
+@jax.jit
+def _pair_likeness(params: Params, normalizer: Normalizer, obs: jax.Array, action: jax.Array) -> jax.Array:
+    normalized = normalize(normalizer, obs)
+    scores = jax.vmap(lambda one: score(one, normalized, action))(params)  # [C, ...]
+    return jnp.mean(jax.nn.sigmoid(scores), axis=0)

@@ -1,0 +1,33 @@
+"""How expert-like an attempt is, in the eyes of judges made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.judging import ACTION, OBS, judges, sigmoid
+
+from rilco.cleaning.attempts import likeness
+from rilco.rollout.pool import Transitions
+
+
+def transitions(action_sum: np.ndarray, terminated: np.ndarray) -> Transitions:
+    steps, envs = action_sum.shape
+    action = np.repeat(action_sum[..., None] / ACTION, ACTION, axis=-1).astype(np.float32)
+    zeros = np.zeros((steps, envs))
+    obs = np.zeros((steps + 1, envs, OBS), np.float32)
+    return Transitions(obs, action, zeros, terminated, zeros.astype(bool), np.zeros(0))
+
+
+def test_likeness_is_the_mean_probability_over_steps_and_judges():
+    sums = np.array([[0.3, -1.0], [2.0, 0.0]])
+    expected = np.mean([sigmoid(c * np.tanh(sums)) for c in (1.0, 3.0)], axis=(0, 1))
+    found = likeness(judges(1.0, 3.0), transitions(sums, np.zeros(sums.shape, bool)))
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_fall_costs_the_time_after_it():
+    """The step of the fall itself still counts; the next episode, begun in the same environment, does not."""
+    sums, terminated = np.full((10, 2), 50.0), np.zeros((10, 2), bool)
+    whole = likeness(judges(2.0, 2.0), transitions(sums, terminated))
+    terminated[3, 1] = terminated[7, 1] = True
+    assert likeness(judges(2.0, 2.0), transitions(sums, terminated)) == pytest.approx(whole * [1.0, 0.4])
