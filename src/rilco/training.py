@@ -193,8 +193,10 @@ def train_run(
     """
     path = Path(out)
     if config.method == cleaning.METHOD:
+        from rilco.cleaning.phases import train_clean
+
         with StopSignal() if stop is None else contextlib.nullcontext(stop) as stop:
-            return cleaning.train_clean(
+            return train_clean(
                 config,
                 path,
                 resume=resume,

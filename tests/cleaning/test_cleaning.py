@@ -13,9 +13,9 @@ import pytest
 from tests.drivers import OPTIONS, STEPS, STRETCH, contents, demonstrate, short_stretches, write_files
 
 import rilco
-from rilco import cleaning
 from rilco.audit.record import Audit
-from rilco.cleaning import CleanConfig, practice, trials
+from rilco.cleaning import CleanConfig, cloning, practice, trials
+from rilco.cleaning import phases as phases_module
 from rilco.cli.bench import read_methods
 from rilco.config import RunConfig
 from rilco.errors import ConfigError, RunError
@@ -42,14 +42,15 @@ OWN = {
     "bc.hidden_sizes": [16],
     "clean.gradient_steps": 2000,
     "clean.clones": 2,
+    "clean.practice_rounds": 2,
     "clean.practice_starts": 30,
     "clean.practice_steps": 40,
     "clean.trial_steps": 20,
 }
-PRACTICE = 4 * EACH  # each clone from 32 starts
+PRACTICE = 4 * EACH  # each clone from 32 starts, in a round
 TRIALS = 2 * EACH  # a heat of each clone
-ATTEMPTS = PRACTICE + TRIALS
-CLONES = ("3-clones/1", "3-clones/2", "3-practised/1", "3-practised/2")
+ATTEMPTS = 2 * PRACTICE + TRIALS
+CLONES = [f"3-clones/{practised}/{number}" for practised in (0, 1, 2) for number in (1, 2)]
 HOW = {"workers": 1, "quiet": True, "tensorboard": False}
 
 
@@ -100,9 +101,7 @@ def test_every_phase_is_a_run_or_a_file_of_its_own(run):
         "3-chosen.json",
         "3-chosen.safetensors",
         "3-clones",
-        "3-practice.json",
-        "3-practice.npz",
-        "3-practised",
+        "3-practice",
         "dropped.npz",
         "kept.npz",
         "known.npz",
@@ -110,9 +109,9 @@ def test_every_phase_is_a_run_or_a_file_of_its_own(run):
     search = Run(run.path / "phases" / "1-ril-co")
     assert (search.config.method, search.config.steps) == ("ril-co", STEPS - 2 * STRETCH)
     clones = [Run(run.path / "phases" / name) for name in CLONES]
-    assert [clone.config.method for clone in clones] == ["bc"] * 4
-    assert [clone.config.seed for clone in clones] == [1, 1_000_001] * 2
-    assert [clone.metrics()[-1]["gradient_steps"] for clone in clones] == [2000] * 4
+    assert [clone.config.method for clone in clones] == ["bc"] * 6
+    assert [clone.config.seed for clone in clones] == [1, 1_000_001] * 3
+    assert [clone.metrics()[-1]["gradient_steps"] for clone in clones] == [2000] * 6
     assert last_policy(run.path) == (run.path / "phases" / "3-chosen.safetensors").read_bytes()
     audit = Audit.load(run.path / "audit" / "audit.json")
     assert audit.verdict.kind == "mixed"
@@ -127,7 +126,7 @@ def test_the_clone_with_the_highest_score_is_chosen(run):
     assert [len(heats) for heats in choice["scores"]] == [1, 1]
     assert choice["clone"] == int(np.argmax(choice["scores"])) + 1
     ours = load_policy(phases / "3-chosen.safetensors")
-    assert same(ours, Run(phases / "3-practised" / str(choice["clone"])).last_policy)
+    assert same(ours, Run(phases / "3-clones" / "2" / str(choice["clone"])).last_policy)
     assert ours.card["transitions"] == STEPS + ATTEMPTS
     assert choice["transitions"] == TRIALS
 
@@ -152,47 +151,52 @@ def test_the_judges_are_the_classifiers_of_the_search(run):
 
 @pytest.mark.slow
 def test_starts_weigh_more_where_something_was_dropped(run, files, tmp_path):
-    assert Run(run.path / "phases" / "3-clones" / "1").config.bc.start_weight == 5.0
-    kept_all = cleaning._clone_config(make(files), tmp_path, "3-clones", 1)
+    assert Run(run.path / "phases" / CLONES[0]).config.bc.start_weight == 5.0
+    kept_all = cloning._clone_config(make(files), tmp_path, 0, 1)
     assert kept_all.bc.start_weight == 1.0, "of pieces that are all starts, the bad ones would weigh more"
 
 
 @pytest.mark.slow
 def test_what_was_practised_is_imitated_beside_what_was_kept(run):
     phases = run.path / "phases"
-    practised = load_file(phases / "3-practice.npz")
-    record = json.loads((phases / "3-practice.json").read_text())
-    assert (record["starts"], record["good"], record["transitions"]) == (32, 32, PRACTICE)
-    assert len(practised) == 32 * 27
-    assert np.abs(practised.action - 2.0).mean() < 0.2, "full throttle"
-    for number in ("1", "2"):
-        config = Run(phases / "3-practised" / number).config
-        assert config.demos == tuple(str(phases / name) for name in ("kept.npz", "3-practice.npz"))
-        assert config.bc.start_weight == 1.0, "practice is starts already"
+    files = [phases / "kept.npz", phases / "3-practice" / "1.npz", phases / "3-practice" / "2.npz"]
+    for file in files[1:]:
+        practised, record = load_file(file), json.loads(file.with_suffix(".json").read_text())
+        assert (record["starts"], record["good"], record["transitions"]) == (32, 32, PRACTICE)
+        assert len(practised) == 32 * 27
+        assert np.abs(practised.action - 2.0).mean() < 0.2, "full throttle"
+    for name in CLONES:
+        config, rounds = Run(phases / name).config, int(name.split("/")[1])
+        assert config.demos == tuple(map(str, files[: rounds + 1]))
+        assert config.bc.start_weight == (1.0 if rounds else 5.0), "practice is starts already"
+    first, second = (load_file(file).obs for file in files[1:])
+    assert not np.isclose(first[0], second[0]).any(), "each round has starts of its own"
 
 
 @pytest.mark.slow
 def test_where_nothing_was_practised_well_the_first_clones_are_chosen_from(run, files, tmp_path):
     out = tmp_path / "run"
     copy_phases(run, out)
-    for name in ("3-chosen.json", "3-practice.npz", "3-practice.json"):
-        (out / "phases" / name).unlink()
-    shutil.rmtree(out / "phases" / "3-practised")
+    (out / "phases" / "3-chosen.json").unlink()
+    shutil.rmtree(out / "phases" / "3-practice")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(practice, "GOOD_ENOUGH", 2.0)
         finished = train_run(make(files), out, resume=True, **HOW)
-    assert not (out / "phases" / "3-practised").exists()
+    assert [file.name for file in (out / "phases" / "3-practice").iterdir()] == ["1.json"]
     chosen = json.loads((out / "phases" / "3-chosen.json").read_text())["clone"]
     ours = load_policy(out / "phases" / "3-chosen.safetensors")
-    assert same(ours, Run(out / "phases" / "3-clones" / str(chosen)).last_policy)
-    assert finished.metrics()[-1]["transitions"] == STEPS + ATTEMPTS
+    assert same(ours, Run(out / "phases" / "3-clones" / "0" / str(chosen)).last_policy)
+    assert ours.card["transitions"] == STEPS + PRACTICE + TRIALS
+    assert finished.metrics()[-1]["transitions"] == STEPS + ATTEMPTS, (
+        "what it was to take, so that it is finished"
+    )
 
 
 def test_practice_can_be_left_out(files):
-    config = make(files, steps=STEPS + TRIALS, **{"clean.practice_starts": 0})
-    assert cleaning._search_config(config).steps == STEPS - 2 * STRETCH
-    with pytest.raises(ConfigError, match=r"clean\.practice_starts: expected 0 or more; got -1"):
-        make(files, **{"clean.practice_starts": -1})
+    config = make(files, steps=STEPS + TRIALS, **{"clean.practice_rounds": 0})
+    assert phases_module._search_config(config).steps == STEPS - 2 * STRETCH
+    with pytest.raises(ConfigError, match=r"clean\.practice_rounds: expected 0 or more; got -1"):
+        make(files, **{"clean.practice_rounds": -1})
 
 
 @pytest.mark.slow
@@ -251,7 +255,7 @@ def copy_phases(run: Run, out: Path, change=lambda config: config) -> None:
         shutil.copytree(run.path / folder.relative_to(out) / "policy", folder / "policy")
         config = change(RunConfig.load(folder))
         if config.method == "bc":
-            demos = tuple(str(out / "phases" / Path(file).name) for file in config.demos)
+            demos = tuple(str(out / Path(file).relative_to(run.path)) for file in config.demos)
             config = dataclasses.replace(config, demos=demos, evaluate_every=-1)
         (folder / "config.json").write_text(config.to_json())
         if folder != out:
@@ -301,7 +305,7 @@ def stop_at(patch: pytest.MonkeyPatch, where: str, stop: StopSignal) -> None:
         def end(*arguments, **options):
             raise Killed
 
-        patch.setattr(cleaning, where, end)
+        patch.setattr(phases_module, where, end)
 
 
 @pytest.mark.slow
@@ -411,7 +415,7 @@ def test_transitions_that_are_no_whole_iterations_do_not_leave_a_run_unfinished(
     records = [{"iteration": n, "transitions": n * EACH, "seconds": 1.0} for n in range(1, left + 1)]
     (finish / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in records))
     folder = RunFolder(tmp_path)
-    cleaning._put_together(config, folder, made, 1.0, {}, Run(finish))
+    phases_module._put_together(config, folder, cloning.Spent(made, 1.0), {}, Run(finish))
     last = read_metrics(tmp_path)[-1]
     assert last["iteration"] >= config.iterations
     assert last["transitions"] == last["iteration"] * EACH
@@ -422,17 +426,17 @@ def test_what_was_known_before_stays_known(run, files, tmp_path):
     save_file(load_file(files[-1]), tmp_path / "given.npz")
     config = make(files, nonexpert_demos=str(tmp_path / "given.npz"))
     kept, dropped = (load_file(run.path / "phases" / name) for name in ("kept.npz", "dropped.npz"))
-    cleaning._save_parts(kept, dropped, config, tmp_path)
+    phases_module._save_parts(kept, dropped, config, tmp_path)
     known = load_file(tmp_path / "known.npz")
     assert len(known) == len(dropped) + 180
-    cleaning._save_parts(kept, None, make(files), tmp_path)
+    phases_module._save_parts(kept, None, make(files), tmp_path)
     assert not (tmp_path / "dropped.npz").exists()
     assert not (tmp_path / "known.npz").exists()
 
 
 def test_without_pseudo_labels_the_clone_needs_nothing_to_be_known(files, tmp_path):
     config = make(files, nonexpert_demos="bad.npz", pseudo_labels=False)
-    assert cleaning._clone_config(config, tmp_path, "3-clones", 1).nonexpert_demos == ()
+    assert cloning._clone_config(config, tmp_path, 0, 1).nonexpert_demos == ()
 
 
 # --- options
@@ -465,8 +469,8 @@ def test_a_finish_must_be_known(files):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"steps": 6400 + ATTEMPTS}, r"--steps 10,240: too few.*at least 23,040, better 303,840"),
-        ({"steps": ATTEMPTS}, r"--steps 3,840: practice and trials of 2 clones take 3,840.*clean\.clones"),
+        ({"steps": 6400 + ATTEMPTS}, r"--steps 12,800: too few.*at least 25,600, better 306,400"),
+        ({"steps": ATTEMPTS}, r"--steps 6,400: practice and trials of 2 clones take 6,400.*clean\.clones"),
         ({"finish": "ril-co", "clean.search_steps": 6400}, r"clean\.search_steps 6,400: too few"),
         ({"finish": "ril-co", "clean.search_steps": STEPS}, "none are left to finish with"),
         (

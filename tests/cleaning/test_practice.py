@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from tests.environments import env_id
 from tests.judging import ACTION, OBS, driver, judges, sigmoid
 
 from rilco.bc import BcConfig, clone
+from rilco.cleaning import CleanConfig
 from rilco.cleaning.attempts import attempt, likeness
 from rilco.cleaning.practice import (
-    FIRST_START,
     GOOD_ENOUGH,
+    STARTS,
     Practice,
     best_attempts,
     practice_transitions,
@@ -47,8 +46,9 @@ def demonstrations(action_sum: float, pairs: int = 40) -> Demonstrations:
     return Demonstrations(np.zeros((pairs, OBS)), np.full((pairs, ACTION), action_sum / ACTION))
 
 
-def read(phases) -> Practice:
-    return Practice(**json.loads((phases / "3-practice.json").read_text()))
+def carry_out(policies, demos, pool, out, starts=8, **more) -> Practice:
+    how = {"number": 1, "say": str, "stop": StopSignal(), **more}
+    return practise(policies, demos, JUDGES, pool, out, starts=starts, **how)
 
 
 def test_from_every_start_the_best_attempt_is_taken(pool):
@@ -64,17 +64,9 @@ def test_from_every_start_the_best_attempt_is_taken(pool):
 
 def test_good_attempts_become_demonstrations_without_their_last_third(pool, tmp_path):
     said: list[str] = []
-    practise(
-        [driver(-0.5), driver(0.8)],
-        demonstrations(1.6),
-        JUDGES,
-        pool,
-        tmp_path,
-        20,
-        said.append,
-        StopSignal(),
-    )
-    practised, record = load_file(tmp_path / "3-practice.npz"), read(tmp_path)
+    drivers, file = [driver(-0.5), driver(0.8)], tmp_path / "1.npz"
+    record = carry_out(drivers, demonstrations(1.6), pool, file, starts=20, number=3, say=said.append)
+    practised = load_file(file)
     assert (record.starts, record.good) == (24, 24), "whole heats"
     assert record.transitions == practice_transitions(2, 20, ENVS, STEPS) == 2 * 24 * STEPS
     assert len(practised) == 24 * 8
@@ -82,7 +74,7 @@ def test_good_attempts_become_demonstrations_without_their_last_third(pool, tmp_
     np.testing.assert_allclose(practised.action, 0.8, rtol=1e-6)
     starts = practised.obs[::8]
     assert len(np.unique(starts.round(4), axis=0)) == 24
-    np.testing.assert_allclose(starts[:ENVS], attempt(WITH, FIRST_START, pool).obs[0], rtol=1e-6)
+    np.testing.assert_allclose(starts[:ENVS], attempt(WITH, 3 * STARTS, pool).obs[0], rtol=1e-6)
     assert "24 start states" in said[0]
     assert "From 24 of 24" in record.sentence()
 
@@ -93,11 +85,11 @@ def test_what_is_less_expert_like_than_the_demonstrations_is_not_imitated(pool, 
     assert standard == pytest.approx(sigmoid(4 * np.tanh(1.0)), abs=1e-6)
     least = np.arctanh(np.log(GOOD_ENOUGH * standard / (1 - GOOD_ENOUGH * standard)) / 4)
     for throttle, good in ((0.98 * least / 2, 0), (1.02 * least / 2, 8)):
-        practise([driver(throttle)] * 2, demonstrations(1.0), JUDGES, pool, tmp_path, 8, str, StopSignal())
-        assert read(tmp_path).good == good
-        assert (tmp_path / "3-practice.npz").exists() == (good > 0)
-    practise([driver(-1.0)] * 2, demonstrations(1.0), JUDGES, pool, tmp_path, 8, str, StopSignal())
-    assert not (tmp_path / "3-practice.npz").exists(), "that of an interrupted practice is gone"
+        record = carry_out([driver(throttle)] * 2, demonstrations(1.0), pool, tmp_path / "1.npz")
+        assert record.good == good
+        assert (tmp_path / "1.npz").exists() == (good > 0)
+    carry_out([driver(-1.0)] * 2, demonstrations(1.0), pool, tmp_path / "1.npz")
+    assert not (tmp_path / "1.npz").exists(), "that of an interrupted practice is gone"
 
 
 def test_the_demonstrations_are_judged_by_their_first_steps():
@@ -109,10 +101,8 @@ def test_the_demonstrations_are_judged_by_their_first_steps():
 
 
 def test_a_clone_of_what_was_practised_does_what_none_of_them_could(pool, tmp_path):
-    practise([WITH, AGAINST], demonstrations(0.1), JUDGES, pool, tmp_path, 64, str, StopSignal())
-    practised = clone(
-        load_file(tmp_path / "3-practice.npz"), BcConfig(hidden_sizes=(32,)), gradient_steps=4000
-    )
+    carry_out([WITH, AGAINST], demonstrations(0.1), pool, tmp_path / "1.npz", starts=64)
+    practised = clone(load_file(tmp_path / "1.npz"), BcConfig(hidden_sizes=(32,)), gradient_steps=4000)
     # It need not be in the pool: what counts is what it does where they are.
     starts = np.concatenate([attempt(WITH, number, pool).obs[0].copy() for number in range(16)])
     sums = [policy.mean(starts).sum(axis=-1) for policy in (WITH, AGAINST, practised)]
@@ -122,12 +112,13 @@ def test_a_clone_of_what_was_practised_does_what_none_of_them_could(pool, tmp_pa
 
 
 def test_a_single_clone_has_nobody_to_learn_from():
-    assert practice_transitions(1, 100, 32, 300) == 0
+    assert CleanConfig(clones=1).rounds == 0
+    assert CleanConfig(clones=2, practice_rounds=3).rounds == 3
 
 
 def test_a_stop_is_heard_between_attempts(pool, tmp_path):
     stop = StopSignal()
     stop.signum = 15
     with pytest.raises(KeyboardInterrupt):
-        practise([WITH, AGAINST], demonstrations(1.0), JUDGES, pool, tmp_path, 8, str, stop)
+        carry_out([WITH, AGAINST], demonstrations(1.0), pool, tmp_path / "1.npz", stop=stop)
     assert not any(tmp_path.iterdir())

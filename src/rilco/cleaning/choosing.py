@@ -13,7 +13,7 @@ import numpy as np
 
 from rilco.bookkeeping import EVALUATION_SEED_OFFSET, evaluation_record, rounded
 from rilco.cleaning.attempts import make_pool
-from rilco.cleaning.trials import Trials, count_heats, hold_trials
+from rilco.cleaning.trials import Trials, hold_trials, trial_transitions
 from rilco.config import RunConfig
 from rilco.evaluation import evaluate
 from rilco.files import write_atomically
@@ -45,11 +45,6 @@ class Choice(NamedTuple):
             f"Chosen: clone {self.clone}, expert-like by {last[-1]:.3f} in {len(own)} heats; the last one that it was "
             f"compared with, by {last[-2]:.3f}."
         )
-
-
-def trial_transitions(clones: int, num_envs: int, trial_steps: int) -> int:
-    """That choosing takes."""
-    return count_heats(clones) * num_envs * trial_steps
 
 
 def choose(

@@ -7,7 +7,6 @@ demonstration if it is about as expert-like as the demonstrations themselves.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,24 +16,21 @@ import numpy as np
 
 from rilco.cleaning.attempts import attempt, likeness, pair_likeness
 from rilco.demonstrations import Demonstrations
-from rilco.files import write_atomically
 from rilco.formats import save_file
 from rilco.interrupt import StopSignal
 from rilco.learning import LearnerState
 from rilco.policy.saved import Policy
 from rilco.rollout.pool import RolloutPool
 
-RECORD, PRACTISED = "3-practice.json", "3-practice.npz"
-
 GOOD_ENOUGH = 0.9
 """Share of the demonstrations' own likeness that an attempt must have."""
 
-FIRST_START = 1_000_000
-"""Number of the first start state, far from those of training and trials."""
+STARTS = 1_000_000
+"""Numbers of start states are so far apart from round to round, and from those of training and trials."""
 
 
 class Practice(NamedTuple):
-    """What is remembered of it, once it is done."""
+    """What is remembered of a round, once it is done."""
 
     starts: int
     good: int
@@ -51,28 +47,32 @@ def practise(
     kept: Demonstrations,
     judges: LearnerState,
     pool: RolloutPool,
-    phases: Path,
+    out: Path,
+    *,
+    number: int,
     starts: int,
     say: Callable[[str], None],
     stop: StopSignal,
-) -> None:
-    """All policies try at least so many start states; the record and the good attempts are then in the folder `phases`."""
+) -> Practice:
+    """All policies try at least so many start states, in each round (`number`) others; the good attempts go to `out`.
+
+    Without any, there is no such file afterwards.
+    """
     begun = time.monotonic()
     envs, steps = pool.sizes.num_envs, pool.sizes.num_steps
     heats = count_heats(starts, envs)
     say(f"Practice: {len(policies)} clones, each from the same {heats * envs} start states.")
     standard = GOOD_ENOUGH * standard_of(kept, judges, steps)
     attempts = []
-    for number in range(FIRST_START, FIRST_START + heats):
-        obs, action, score = best_attempts(policies, number, judges, pool, stop)
+    for heat in range(heats):
+        obs, action, score = best_attempts(policies, number * STARTS + heat, judges, pool, stop)
         good = score >= standard
         attempts += list(zip(obs[good], action[good], strict=True))
-    (phases / PRACTISED).unlink(missing_ok=True)
+    out.unlink(missing_ok=True)
     if attempts:
-        save_file(as_demonstrations(attempts), phases / PRACTISED)
+        save_file(as_demonstrations(attempts), out)
     transitions = practice_transitions(len(policies), starts, envs, steps)
-    practice = Practice(heats * envs, len(attempts), transitions, round(time.monotonic() - begun, 3))
-    write_atomically(phases / RECORD, json.dumps(practice._asdict(), indent=1).encode())
+    return Practice(heats * envs, len(attempts), transitions, round(time.monotonic() - begun, 3))
 
 
 def count_heats(starts: int, num_envs: int) -> int:
@@ -80,8 +80,8 @@ def count_heats(starts: int, num_envs: int) -> int:
 
 
 def practice_transitions(policies: int, starts: int, num_envs: int, steps: int) -> int:
-    """That practice takes. A single policy has nobody to learn from."""
-    return policies * count_heats(starts, num_envs) * num_envs * steps if policies > 1 else 0
+    """That a round takes."""
+    return policies * count_heats(starts, num_envs) * num_envs * steps
 
 
 def standard_of(kept: Demonstrations, judges: LearnerState, steps: int) -> float:

@@ -30,6 +30,11 @@ def count_heats(policies: int) -> int:
     return sum(standing * heats for standing, heats in _rounds(policies))
 
 
+def trial_transitions(policies: int, num_envs: int, steps: int) -> int:
+    """That they will take."""
+    return count_heats(policies) * num_envs * steps
+
+
 def hold_trials(
     policies: Sequence[Policy],
     judges: LearnerState,

@@ -1,0 +1,155 @@
+"""The third phase of `ril-co-clean`: clones of the kept demonstrations, and of what they then practised."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rilco.bc import BcConfig
+from rilco.cleaning import CleanConfig
+from rilco.cleaning.attempts import make_pool
+from rilco.cleaning.practice import Practice, practise
+from rilco.config import RunConfig
+from rilco.files import write_atomically
+from rilco.formats import load_file
+from rilco.interrupt import StopSignal
+from rilco.rollout.pool import default_workers
+from rilco.run import Run
+from rilco.training import load_state
+
+CLONES, PRACTICE = "3-clones", "3-practice"
+KEPT, DROPPED = "kept.npz", "dropped.npz"
+CLONE_SEEDS = 1_000_000  # apart from one another, and from those of a user's runs
+SEEDS = 2**31  # that there are
+
+Train = Callable[[RunConfig, Path], Run]
+"""Trains a run in a folder, unless it is there."""
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What something took."""
+
+    transitions: int
+    seconds: float = 0.0
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(self.transitions + other.transitions, self.seconds + other.seconds)
+
+    @staticmethod
+    def on(runs: Sequence[Run]) -> Spent:
+        """The time of runs whose transitions are counted elsewhere, or are none of the simulator's."""
+        return Spent(0, sum(run.metrics()[-1]["seconds"] for run in runs))
+
+
+def clone_and_practise(
+    config: RunConfig,
+    search: Run,
+    phases: Path,
+    train: Train,
+    *,
+    say: Callable[[str], None],
+    workers: int | None,
+    stop: StopSignal,
+) -> tuple[list[Run], Spent]:
+    """The last clones, and what all of it took. What is in the folder already is left alone."""
+    clones = _clone(config, phases, 0, train, say)
+    spent = Spent.on(clones)
+    for number in range(1, config.clean.rounds + 1):
+        practice = _practise(config, search, clones, phases, number, say, workers, stop)
+        spent += Spent(practice.transitions, practice.seconds)
+        if practice.good == 0:
+            break
+        clones = _clone(config, phases, number, train, say)
+        spent += Spent.on(clones)
+    return clones, spent
+
+
+def _clone(
+    config: RunConfig, phases: Path, practised: int, train: Train, say: Callable[[str], None]
+) -> list[Run]:
+    """All clones, after so many rounds of practice."""
+    clones = []
+    for number in range(1, config.clean.clones + 1):
+        say(f"Clone {number} of {config.clean.clones}")
+        path = phases / CLONES / str(practised) / str(number)
+        clones.append(train(_clone_config(config, phases, practised, number), path))
+    return clones
+
+
+def _clone_config(config: RunConfig, phases: Path, practised: int, number: int) -> RunConfig:
+    """Of the clone with this number. The first, without practice, is that of plain behaviour cloning."""
+    iterations = -(-config.clean.gradient_steps // config.bc.steps_per_iteration)
+    steps = iterations * config.transitions_per_iteration
+    bc, files = config.bc, of_what_was_kept(phases)
+    files["demos"] += tuple(str(_attempts(phases, number).absolute()) for number in range(1, practised + 1))
+    if practised == 0 and (phases / DROPPED).exists():
+        bc = dataclasses.replace(bc, start_weight=config.clean.start_weight)
+    return dataclasses.replace(
+        as_method(config, "bc", steps=steps),
+        **files,
+        seed=(config.seed + (number - 1) * CLONE_SEEDS) % SEEDS,
+        start_from="",
+        policy_learner="acktr",
+        bc=bc,
+        evaluate_every=-1,
+    )
+
+
+def _practise(
+    config: RunConfig,
+    search: Run,
+    clones: Sequence[Run],
+    phases: Path,
+    number: int,
+    say: Callable[[str], None],
+    workers: int | None,
+    stop: StopSignal,
+) -> Practice:
+    """Made now or before."""
+    clean, out = config.clean, _attempts(phases, number)
+    record = out.with_suffix(".json")
+    if not record.exists():
+        record.parent.mkdir(exist_ok=True)
+        kept, policies = load_file(phases / KEPT), [clone.last_policy for clone in clones]
+        with make_pool(config, policies[0], clean.practice_steps, workers or default_workers()) as pool:
+            judges, starts = load_state(search), clean.practice_starts
+            practice = practise(
+                policies, kept, judges, pool, out, number=number, starts=starts, say=say, stop=stop
+            )
+        write_atomically(record, json.dumps(practice._asdict(), indent=1).encode())
+    practice = Practice(**json.loads(record.read_text()))
+    say(practice.sentence())
+    return practice
+
+
+def _attempts(phases: Path, number: int) -> Path:
+    """The good ones of a round of practice."""
+    return phases / PRACTICE / f"{number}.npz"
+
+
+def of_what_was_kept(phases: Path) -> dict[str, Any]:
+    """A configuration's files: the kept demonstrations in the place of whatever the run was given."""
+    kept = str((phases / KEPT).absolute())
+    return {
+        "demos": (kept,),
+        "noise_rate": None,
+        "demo_kind": "policy",
+        "obs_keys": (),
+        "nonexpert_demos": (),
+    }
+
+
+def as_method(config: RunConfig, method: str, *, steps: int) -> RunConfig:
+    """A phase's configuration."""
+    classifier = config.classifier
+    bc = config.bc if method == "bc" else BcConfig()
+    if method != "ril-co":  # where it has no effect, and without it something would have to be known
+        classifier = dataclasses.replace(classifier, pseudo_labels=True)
+    return dataclasses.replace(
+        config, method=method, steps=steps, classifier=classifier, bc=bc, clean=CleanConfig()
+    )
