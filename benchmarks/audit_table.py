@@ -4,7 +4,8 @@
     python benchmarks/audit_table.py --out runs/audits --demos ../shared/demos # the authors'
     python benchmarks/audit_table.py --out runs/audits --show                  # the table of what there is
 
-Every audit is `rilco audit` in a folder of its own and one line of JSON beside it; finished ones are not repeated.
+Every audit is `rilco audit` in a folder of its own, with its scores and one line of JSON beside it; finished ones are not
+repeated, but `--again` judges their scores by the rule as it is now.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from rilco.audit.auditing import Audited, in_pieces, train_and_audit
+from rilco.audit.auditing import in_pieces, train_and_audit
 from rilco.audit.judged import WINDOW_PAIRS
 from rilco.audit.judging import judge
+from rilco.audit.scoring import Scores
 from rilco.audit.truth import compare
 from rilco.cli.audit import STEPS
+from rilco.config import RunConfig
 from rilco.options import make_config
+from rilco.training import read_demonstrations
 
 AUTHORS = {
     "halfcheetah": "HalfCheetahBulletEnv-v0",
@@ -44,6 +48,7 @@ def main() -> None:
     parser.add_argument("--rates", nargs="+", type=float, default=[0.4, 0.0, 0.1, 0.2, 0.3])
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     parser.add_argument("--workers", type=int)
+    parser.add_argument("--again", action="store_true", help="Judge the scores that were recorded once more.")
     parser.add_argument("--show", action="store_true", help="Only print the table.")
     options = parser.parse_args()
     if options.show:
@@ -52,36 +57,38 @@ def main() -> None:
     source = "authors" if options.demos else "ours"
     for seed, rate, task in itertools.product(options.seeds, options.rates, options.tasks):
         folder = options.out / f"{source}-{task}-{rate:g}-seed{seed}"
-        result = folder.with_suffix(folder.suffix + ".json")
-        if result.exists():
+        recorded, result = (folder.with_name(folder.name + ending) for ending in (".scores.npz", ".json"))
+        if result.exists() and not options.again:
             continue
         demos = str(options.demos / AUTHORS[task]) if options.demos else None
         config = make_config({"task": task, "demos": demos, "noise_rate": rate, "steps": STEPS, "seed": seed})
-        audited = train_and_audit(config, folder, workers=options.workers, quiet=True)
-        np.savez_compressed(folder.with_name(folder.name + ".scores.npz"), **audited.scores._asdict())
-        row = {"source": source, "task": task, "rate": rate, "seed": seed, **measure(audited)}
-        result.write_text(json.dumps(row) + "\n")
-        print(json.dumps(row), flush=True)
+        if not recorded.exists():
+            audited = train_and_audit(config, folder, workers=options.workers, quiet=True)
+            np.savez_compressed(recorded, **audited.scores._asdict())
+        line = {"source": source, "task": task, "rate": rate, "seed": seed, **measure(config, recorded)}
+        result.write_text(json.dumps(line) + "\n")
+        print(json.dumps(line), flush=True)
 
 
-def measure(audited: Audited) -> dict[str, Any]:
-    """The verdict against the labels, as the data is and cut into pieces."""
-    truth = compare(audited.pairs, audited.demos)
-    pieces = in_pieces(audited.demos, WINDOW_PAIRS)
-    cut, judged = judge(audited.scores, pieces, task="", files=(), seeds=(1,))
-    in_cut = compare(judged, pieces)
-    noise = audited.audit.noise_fraction
-    assert truth is not None, "the datasets have labels"
-    assert in_cut is not None
-    return {
-        "transitions": audited.audit.transitions,
-        "kind": audited.audit.verdict.kind,
-        "confidence": round(audited.audit.verdict.confidence, 4),
-        "noise": None if noise is None else [noise.low, noise.estimate, noise.high],
-        "true_noise": audited.demos.noise_fraction,
-        **truth._asdict(),
-        "pieces": {"kind": cut.verdict.kind, **in_cut._asdict()},
-    }
+def measure(config: RunConfig, recorded: Path) -> dict[str, Any]:
+    """The verdict by recorded scores against the labels, as the data is and cut into pieces."""
+    with np.load(recorded) as arrays:
+        scores = Scores(arrays["stretches"], arrays["policy"], int(arrays["transitions"]))
+    demos = read_demonstrations(config)
+    assert demos is not None
+    found = {}
+    for name, judged in {"whole": demos, "pieces": in_pieces(demos, WINDOW_PAIRS)}.items():
+        audit, pairs = judge(scores, judged, task="", files=(), seeds=(config.seed,))
+        truth, noise = compare(pairs, judged), audit.noise_fraction
+        assert truth is not None, "the datasets have labels"
+        found[name] = {
+            "kind": audit.verdict.kind,
+            "confidence": round(audit.verdict.confidence, 4),
+            "noise": None if noise is None else [noise.low, noise.estimate, noise.high],
+            **truth._asdict(),
+        }
+    facts = {"transitions": scores.transitions, "true_noise": demos.noise_fraction}
+    return {**facts, **found["whole"], "pieces": found["pieces"]}
 
 
 def show(out: Path) -> None:

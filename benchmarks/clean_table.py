@@ -2,13 +2,14 @@
 
     python benchmarks/clean_table.py runs/clean/* --episodes 100
 
-All policies play from the same start states. The expert is the policy that comes with rilco where the run learned from its
+Runs whose names differ by their ending -sSEED are averaged below. All policies play from the same start states. The expert is the policy that comes with rilco where the run learned from its
 demonstrations, else the mean return of the expert's episodes in the files.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from rilco.evaluation import evaluate
 from rilco.ladder import shipped_rung
 from rilco.policy.saved import Policy, load_policy
 from rilco.run import Run
+from rilco.tasks.table import Task
 from rilco.training import read_demonstrations
 
 SEED = 5
@@ -32,29 +34,51 @@ def main() -> None:
     options = parser.parse_args()
     print("| run | transitions | expert | first clone | share | chosen | share | finish | share |")
     print("|---" * COLUMNS + "|")
+    shares: dict[str, list[list[float]]] = {}
     for path in options.runs:
         if not (path / "metrics.jsonl").exists():
             continue
         run, phases = Run(path), path / "phases"
         expert = expert_return(run, options.episodes)
         cells = [path.name, f"{run.metrics()[-1]['transitions']:,}", f"{expert:,.0f}"]
-        policies = [Run(phases / "3-clones" / "1").last_policy, load_policy(phases / "3-chosen.safetensors")]
+        first = Run(phases / "3-clones" / "0" / "1").last_policy
+        policies = [first, load_policy(phases / "3-chosen.safetensors")]
         if run.config.clean.finish != "none":
             policies.append(run.last_policy)
+        of_run = []
         for policy in policies:
             returns = played(policy, run, options.episodes)
-            cells += [f"{returns.mean():,.0f} ± {returns.std():,.0f}", f"{returns.mean() / expert:.1%}"]
-        print(f"| {' | '.join(cells + [''] * (COLUMNS - len(cells)))} |", flush=True)
+            of_run.append(returns.mean() / expert)
+            cells += [f"{returns.mean():,.0f} ± {returns.std():,.0f}", f"{of_run[-1]:.1%}"]
+        shares.setdefault(path.name.rsplit("-s", 1)[0], []).append(of_run)
+        print(row(cells), flush=True)
+    for name, of_seeds in shares.items():
+        means = [f"{mean:.1%}" for mean in np.mean(of_seeds, axis=0)]
+        print(
+            row(
+                [f"{name}, mean of {len(of_seeds)}", "", "", *(cell for mean in means for cell in ("", mean))]
+            )
+        )
+
+
+def row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells + [''] * (COLUMNS - len(cells)))} |"
 
 
 def expert_return(run: Run, episodes: int) -> float:
     if not run.config.demos and run.config.task.task is not None:
-        return float(played(shipped_rung(run.config.task.task, 1)[0], run, episodes).mean())
+        return shipped_return(run.config.task.task, episodes)
     demos = read_demonstrations(run.config)
     if demos is None or demos.expert is None or demos.reward is None:
         return float("nan")
     expert = demos.select(demos.expert)
     return float(np.mean([one.reward.sum() for one in expert.episodes() if one.reward is not None]))
+
+
+@functools.cache
+def shipped_return(name: str, episodes: int) -> float:
+    expert = shipped_rung(name, 1)[0]
+    return float(evaluate(expert, task=Task(task=name), episodes=episodes, seed=SEED).returns.mean())
 
 
 def played(policy: Policy, run: Run, episodes: int) -> np.ndarray:

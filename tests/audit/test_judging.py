@@ -268,8 +268,10 @@ def test_an_interleaved_record_gives_the_same_judgements():
     """Judgements of pairs are in the demonstrations' own order, whatever it is."""
     levels, demos, _ = mixture(demonstrator_names=("e", "a", "b", "c"))
     scores = make_scores(levels, demos)
-    rest = np.random.default_rng(0).permutation(np.arange(1, len(demos)))
-    order = np.concatenate([[0], rest])
+    # Episodes that run at the same time: within each, the order in time stays.
+    order = np.argsort(np.random.default_rng(0).permutation(demos.episode), kind="stable").argsort()
+    assert np.array_equal(np.sort(order), np.arange(len(demos)))
+    assert np.any(np.diff(demos.episode[order]) < 0)
     how = {"task": "toy", "files": ["a.npz"], "seeds": [1]}
     audit, pairs = judge(scores, demos, **how)
     mixed_audit, mixed_pairs = judge(
@@ -281,6 +283,37 @@ def test_an_interleaved_record_gives_the_same_judgements():
 
 
 # --- windows and names
+
+
+def test_a_pair_is_judged_with_its_neighbours():
+    scores = np.array([0.0, 3.0, 0.0, 6.0, 9.0, 100.0])
+    grouping = Grouping(np.array([0, 0, 0, 0, 0, 1]), np.array([5, 1]))
+    expected = [1.0, 1.0, 3.0, 5.0, 8.0, 100.0]  # the ends are mirrored: (0 + 0 + 3) / 3, (6 + 9 + 9) / 3
+    np.testing.assert_allclose(grouping.steadied(scores, 1), expected)
+    np.testing.assert_array_equal(grouping.steadied(scores, 0), scores)
+
+
+@given(
+    lengths=st.lists(st.integers(1, 20), min_size=1, max_size=6),
+    around=st.integers(0, 15),
+    seed=st.integers(0, 100),
+)
+def test_neighbours_come_from_the_same_demonstration_and_change_no_mean(lengths, around, seed):
+    rng = np.random.default_rng(seed)
+    of_pair = rng.permutation(np.repeat(np.arange(len(lengths)), lengths))
+    grouping = Grouping(of_pair, np.array(lengths))
+    scores = rng.normal(size=len(of_pair)) + 100.0 * of_pair
+    steadied = grouping.steadied(scores, around)
+    np.testing.assert_allclose(grouping.means(steadied), grouping.means(scores), rtol=1e-9)
+    for rows in grouping.rows():
+        alone = Grouping(np.zeros(len(rows), int), np.array([len(rows)]))
+        np.testing.assert_allclose(steadied[rows], alone.steadied(scores[rows], around), rtol=1e-9)
+        assert (
+            scores[rows].min() - 1e-9
+            <= steadied[rows].min()
+            <= steadied[rows].max()
+            <= scores[rows].max() + 1e-9
+        )
 
 
 def test_windows_are_consecutive_pairs_of_one_demonstration():

@@ -21,6 +21,9 @@ OUTSIDE = 0.01
 """If more than this share of the pairs scores far above the majority, it is not the best that there is."""
 MOST_SPREAD = 0.15
 """Scores of one kind have at most this standard deviation, as a share of the way from the learner to the majority."""
+AROUND = 5
+"""A pair's score is a mean with so many pairs before and after it, about a stride: within one, scores swing with the phase
+of the gait."""
 MOST_DOUBTFUL = 0.1
 """If more than this share of the pairs may well be of either kind, no cut is made."""
 
@@ -67,6 +70,22 @@ class Grouping(NamedTuple):
         place = np.arange(len(window)) - np.repeat(begins, self.pairs)  # of a pair in its demonstration
         window[np.argsort(self.of_pair, kind="stable")] = np.cumsum(place % length == 0) - 1
         return window
+
+    def steadied(self, scores: np.ndarray, around: int) -> np.ndarray:
+        """[N] means over each pair and `around` neighbours on either side in the demonstration.
+
+        At its ends it is mirrored, so that its own mean stays what it is.
+        """
+        order = np.argsort(self.of_pair, kind="stable")
+        length = np.repeat(self.pairs, self.pairs)
+        begins = np.repeat(np.cumsum(self.pairs) - self.pairs, self.pairs)
+        place, total = np.arange(len(scores)) - begins, np.zeros(len(scores))
+        for offset in range(-around, around + 1):
+            there = (place + offset) % (2 * length)
+            total += scores[order[begins + np.minimum(there, 2 * length - 1 - there)]]
+        steadied = np.empty(len(scores))
+        steadied[order] = total / (2 * around + 1)
+        return steadied
 
     def means(self, scores: np.ndarray) -> np.ndarray:
         """[D] of scores [N]"""
@@ -137,7 +156,8 @@ def judge(
     """The audit of demonstrations by their scores. Their ground truth, where there is one, is only copied along."""
     grouping = group(demos)
     decision = decide(scores, grouping)
-    calibration = Calibration(scores.pairs, decision.probability[grouping.of_pair])
+    of_pairs = grouping.steadied(scores.pairs, AROUND)
+    calibration = Calibration(of_pairs, decision.probability[grouping.of_pair])
     cut = decision.cut.cut if decision.cut is not None and decision.kind == "mixed" else None
     audit = Audit(
         task=task,
@@ -157,8 +177,8 @@ def judge(
     )
     keeps = np.array([audit.keeps(demo) for demo in audit.demonstrations])
     return audit, PairJudgements(
-        scores.pairs.astype(np.float32),
-        calibration(scores.pairs).astype(np.float32),
+        of_pairs.astype(np.float32),
+        calibration(of_pairs).astype(np.float32),
         keeps[grouping.of_pair],
         grouping.of_pair.astype(np.int32),
     )
@@ -167,7 +187,7 @@ def judge(
 class PairJudgements(NamedTuple):
     """Of every pair, in the demonstrations' own order."""
 
-    score: np.ndarray  # [N] float32
+    score: np.ndarray  # [N] float32, with a few neighbours
     expert_probability: np.ndarray  # [N] float32, calibrated
     keep: np.ndarray  # [N] bool: the verdict on its demonstration
     demonstration: np.ndarray  # [N] int32
