@@ -25,6 +25,7 @@ from rilco.audit.scoring import Scores
 from rilco.audit.truth import compare
 from rilco.cli.audit import STEPS
 from rilco.config import RunConfig
+from rilco.formats.files import atomic_write
 from rilco.options import make_config
 from rilco.training import read_demonstrations
 
@@ -64,7 +65,8 @@ def main() -> None:
         config = make_config({"task": task, "demos": demos, "noise_rate": rate, "steps": STEPS, "seed": seed})
         if not recorded.exists():
             audited = train_and_audit(config, folder, workers=options.workers, quiet=True)
-            np.savez_compressed(recorded, **audited.scores._asdict())
+            with atomic_write(recorded) as temporary, temporary.open("wb") as file:
+                np.savez_compressed(file, **audited.scores._asdict())
         line = {"source": source, "task": task, "rate": rate, "seed": seed, **measure(config, recorded)}
         result.write_text(json.dumps(line) + "\n")
         print(json.dumps(line), flush=True)
@@ -104,7 +106,9 @@ def show(out: Path) -> None:
         mine = [row for row in rows if (row["source"], row["task"], row["rate"]) == (source, task, rate)]
         worst = []
         for name in columns:
-            values = [row[name] for row in mine if row[name] is not None]
+            # Of pieces alone no window would know its neighbours.
+            of = [row["pieces"] if name == "window_auroc" else row for row in mine]
+            values = [row[name] for row in of if row[name] is not None]
             choose = max if name == "other_kept" else min
             form = ".1%" if name.endswith("kept") else ".3f"
             worst.append(format(choose(values), form) if values else "")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import re
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +35,7 @@ def main() -> None:
     options = parser.parse_args()
     print("| run | transitions | expert | first clone | share | chosen | share | finish | share |")
     print("|---" * COLUMNS + "|")
-    shares: dict[str, list[list[float]]] = {}
+    shares: dict[tuple[str, int], list[list[float]]] = {}
     for path in options.runs:
         if not (path / "metrics.jsonl").exists():
             continue
@@ -50,9 +51,9 @@ def main() -> None:
             returns = played(policy, run, options.episodes)
             of_run.append(returns.mean() / expert)
             cells += [f"{returns.mean():,.0f} ± {returns.std():,.0f}", f"{of_run[-1]:.1%}"]
-        shares.setdefault(path.name.rsplit("-s", 1)[0], []).append(of_run)
+        shares.setdefault((re.sub(r"-s\d+$", "", path.name), len(policies)), []).append(of_run)
         print(row(cells), flush=True)
-    for name, of_seeds in shares.items():
+    for (name, _), of_seeds in shares.items():
         means = [f"{mean:.1%}" for mean in np.mean(of_seeds, axis=0)]
         print(
             row(

@@ -270,7 +270,6 @@ def test_an_interleaved_record_gives_the_same_judgements():
     scores = make_scores(levels, demos)
     # Episodes that run at the same time: within each, the order in time stays.
     order = np.argsort(np.random.default_rng(0).permutation(demos.episode), kind="stable").argsort()
-    assert np.array_equal(np.sort(order), np.arange(len(demos)))
     assert np.any(np.diff(demos.episode[order]) < 0)
     how = {"task": "toy", "files": ["a.npz"], "seeds": [1]}
     audit, pairs = judge(scores, demos, **how)

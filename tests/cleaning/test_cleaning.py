@@ -192,6 +192,20 @@ def test_where_nothing_was_practised_well_the_first_clones_are_chosen_from(run, 
     )
 
 
+@pytest.mark.slow
+def test_where_the_audit_is_not_sure_nobody_practises(run, files, tmp_path):
+    out = tmp_path / "run"
+    copy_phases(run, out)
+    (out / "phases" / "3-chosen.json").unlink()
+    shutil.rmtree(out / "phases" / "3-practice")
+    record = out / "audit" / "audit.json"
+    record.write_text(record.read_text().replace('"kind": "mixed"', '"kind": "inseparable"'))
+    train_run(make(files), out, resume=True, **HOW)
+    assert not (out / "phases" / "3-practice").exists()
+    ours = load_policy(out / "phases" / "3-chosen.safetensors")
+    assert ours.card["transitions"] == STEPS + TRIALS
+
+
 def test_practice_can_be_left_out(files):
     config = make(files, steps=STEPS + TRIALS, **{"clean.practice_rounds": 0})
     assert phases_module._search_config(config).steps == STEPS - 2 * STRETCH
@@ -290,6 +304,12 @@ def stop_at(patch: pytest.MonkeyPatch, where: str, stop: StopSignal) -> None:
             stop.signum = 15
 
         patch.setattr(Cloner, "advance", advance_and_stop)
+    elif where == "record":  # what was practised is there already
+
+        def end_before_it(*arguments):
+            raise Killed
+
+        patch.setattr(cloning, "write_atomically", end_before_it)
     elif where in ("practice", "trials"):
         module = practice if where == "practice" else trials
         count, attempt = iter(range(1)), module.attempt
@@ -310,7 +330,7 @@ def stop_at(patch: pytest.MonkeyPatch, where: str, stop: StopSignal) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "where", ["search", "scoring", "clone", "_save_parts", "practice", "trials", "_put_together"]
+    "where", ["search", "scoring", "clone", "_save_parts", "practice", "record", "trials", "_put_together"]
 )
 def test_interrupted_anywhere_it_goes_on_to_the_same_end(run, files, tmp_path, where):
     config, out, stop = make(files), tmp_path / "run", StopSignal()

@@ -19,9 +19,10 @@ from rilco.cleaning.practice import (
     practise,
     standard_of,
 )
-from rilco.demonstrations import Demonstrations
+from rilco.demonstrations import Demonstrations, concatenate
 from rilco.formats import load_file
 from rilco.interrupt import StopSignal
+from rilco.policy.saved import Policy
 from rilco.rollout.layout import Sizes
 from rilco.rollout.pool import RolloutPool
 from rilco.tasks.table import Task
@@ -47,25 +48,25 @@ def demonstrations(action_sum: float, pairs: int = 40) -> Demonstrations:
 
 
 def carry_out(policies, demos, pool, out, starts=8, **more) -> Practice:
-    how = {"number": 1, "say": str, "stop": StopSignal(), **more}
+    how = {"practised": 0, "say": str, "stop": StopSignal(), **more}
     return practise(policies, demos, JUDGES, pool, out, starts=starts, **how)
 
 
 def test_from_every_start_the_best_attempt_is_taken(pool):
-    obs, action, score = best_attempts([WITH, AGAINST], 0, JUDGES, pool, StopSignal())
-    forward = obs[:, 0].sum(axis=-1) > 0
-    assert 0 < forward.sum() < ENVS
-    assert np.all(action.sum(axis=-1) > 0), "the wrong ones brake at every step"
-    np.testing.assert_allclose(action[forward], obs[forward], rtol=1e-5)
-    np.testing.assert_allclose(action[~forward], -obs[~forward], rtol=1e-5)
+    best = best_attempts([WITH, AGAINST], 0, JUDGES, pool, StopSignal())
     alone = [likeness(JUDGES, attempt(policy, 0, pool)) for policy in (WITH, AGAINST)]
-    np.testing.assert_allclose(score, np.maximum(*alone), rtol=1e-5)
+    forward = [one.obs[0].sum() > 0 for one in best]
+    assert 0 < sum(forward) < ENVS
+    for one, is_forward, score in zip(best, forward, np.maximum(*alone), strict=True):
+        assert np.all(one.action.sum(axis=-1) > 0), "the wrong ones brake at every step"
+        np.testing.assert_allclose(one.action, one.obs if is_forward else -one.obs, rtol=1e-5)
+        assert one.likeness == pytest.approx(score)
 
 
 def test_good_attempts_become_demonstrations_without_their_last_third(pool, tmp_path):
     said: list[str] = []
     drivers, file = [driver(-0.5), driver(0.8)], tmp_path / "1.npz"
-    record = carry_out(drivers, demonstrations(1.6), pool, file, starts=20, number=3, say=said.append)
+    record = carry_out(drivers, demonstrations(1.6), pool, file, starts=20, practised=2, say=said.append)
     practised = load_file(file)
     assert (record.starts, record.good) == (24, 24), "whole heats"
     assert record.transitions == practice_transitions(2, 20, ENVS, STEPS) == 2 * 24 * STEPS
@@ -98,6 +99,51 @@ def test_the_demonstrations_are_judged_by_their_first_steps():
     demos = Demonstrations(np.zeros((40, OBS)), actions)
     assert standard_of(demos, JUDGES, 10) == pytest.approx(sigmoid(4 * np.tanh(0.2)), abs=1e-5)
     assert standard_of(demos, JUDGES, 40) > 0.8
+
+
+def test_falls_are_never_imitated(tmp_path):
+    """Every episode of this one ends in one, after 7 to 12 steps; the judges find everything good."""
+    drifter = Policy(np.zeros(2), np.ones(2), [(np.zeros((2, 1)), np.zeros(1))], np.zeros(1))
+    kind = judges(0.0, 0.0)
+    kind.reward.params[0]["w"] = kind.reward.params[0]["w"][:, :3]  # of an action with one dimension
+    demos = Demonstrations(np.zeros((40, 2)), np.zeros((40, 1)))
+    for steps, good in ((6, ENVS), (12, 0)):
+        sizes = Sizes(ENVS, steps, 2, 1, ())
+        with RolloutPool(Task(env=env_id("Drift")), sizes, seed=3, num_workers=1) as pool:
+            how = {"practised": 0, "starts": ENVS, "say": str, "stop": StopSignal()}
+            record = practise([drifter] * 2, demos, kind, pool, tmp_path / "1.npz", **how)
+        assert record.good == good
+        assert record.worth_imitating == (good > 0)
+
+
+def test_an_attempt_ends_with_its_episode(tmp_path):
+    """Episodes of 60 steps, of which the limit says nothing bad; the next one is not part of it."""
+    with RolloutPool(
+        Task(env=env_id("Vehicle")), Sizes(ENVS, 150, OBS, ACTION, ()), seed=3, num_workers=1
+    ) as pool:
+        record = carry_out([driver(0.8)] * 2, demonstrations(1.6), pool, tmp_path / "1.npz")
+    practised = load_file(tmp_path / "1.npz")
+    assert record.good == ENVS
+    assert [len(one) for one in practised.episodes()] == [60] * ENVS
+    for one in practised.episodes():
+        velocity = np.float32(one.obs[:-1] + 0.2 * (0.8 - one.obs[:-1]))
+        np.testing.assert_allclose(one.obs[1:], velocity, atol=1e-5)
+
+
+@pytest.mark.parametrize(("good", "worth"), [(0, False), (96, False), (97, True), (192, True)])
+def test_most_starts_must_have_gone_well(good, worth):
+    practice = Practice(192, good, 1000)
+    assert practice.worth_imitating == worth
+    assert ("too few" in practice.sentence()) == (not worth)
+
+
+def test_whole_demonstrations_set_the_standard_where_there_are_any():
+    """Among pieces, which may be anybody's, an expert's episodes would be outvoted."""
+    whole, pieces = demonstrations(2.0, 40), [demonstrations(-2.0, 5)] * 30
+    both = concatenate([whole, *pieces])
+    assert len(list(both.episodes())) == 31
+    assert standard_of(both, JUDGES, 20) == pytest.approx(sigmoid(4 * np.tanh(2.0)), abs=1e-5)
+    assert standard_of(both, JUDGES, 50) < 0.5
 
 
 def test_a_clone_of_what_was_practised_does_what_none_of_them_could(pool, tmp_path):

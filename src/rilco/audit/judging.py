@@ -166,8 +166,8 @@ def judge(
         seeds=tuple(seeds),
         verdict=Conclusion(decision.kind, _sentence(decision, grouping), decision.confidence, cut),
         noise_fraction=_noise(decision, scores, grouping),
-        demonstrators=_demonstrators(demos, scores.pairs, decision, grouping, cut),
-        demonstrations=_demonstrations(demos, scores.pairs, decision, grouping, cut),
+        demonstrators=_demonstrators(demos, of_pairs, decision, grouping, cut),
+        demonstrations=_demonstrations(demos, of_pairs, decision, grouping, cut),
         settings={
             "stretches": len(scores.stretches),
             "agreement of stretches": round(decision.agreement, 4),

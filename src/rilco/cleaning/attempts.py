@@ -40,12 +40,19 @@ def attempt(policy: Policy, number: int, pool: RolloutPool) -> Transitions:
 def likeness(judges: LearnerState, transitions: Transitions) -> np.ndarray:
     """[B]: how expert-like the pairs of each environment are, from 0 to 1, by both classifiers.
 
-    Whoever falls gets nothing for the time after it.
+    An attempt ends with its episode. Whoever falls gets nothing for the rest of the time; a time limit is no fall.
     """
     pairs = pair_likeness(judges, transitions.obs[:-1], transitions.action)
-    terminated = transitions.terminated
-    fallen = np.cumsum(terminated, axis=0) > terminated  # [T, B] before this step
-    return np.where(fallen, 0.0, pairs).mean(axis=0)
+    steps, fell = lived(transitions)
+    total = np.where(np.arange(len(pairs))[:, None] < steps, pairs, 0.0).sum(axis=0)
+    return total / np.where(fell, len(pairs), steps)
+
+
+def lived(transitions: Transitions) -> tuple[np.ndarray, np.ndarray]:
+    """Steps [B] of every environment's first episode, and whether it ended by a fall [B]."""
+    ended = transitions.terminated | transitions.truncated
+    last = np.where(ended.any(axis=0), ended.argmax(axis=0), len(ended) - 1)
+    return last + 1, transitions.terminated[last, np.arange(ended.shape[1])]
 
 
 def pair_likeness(judges: LearnerState, obs: np.ndarray, action: np.ndarray) -> np.ndarray:

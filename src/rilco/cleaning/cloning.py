@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,10 +41,10 @@ class Spent:
     def __add__(self, other: Spent) -> Spent:
         return Spent(self.transitions + other.transitions, self.seconds + other.seconds)
 
-    @staticmethod
-    def on(runs: Sequence[Run]) -> Spent:
-        """The time of runs whose transitions are counted elsewhere, or are none of the simulator's."""
-        return Spent(0, sum(run.metrics()[-1]["seconds"] for run in runs))
+
+def time_of(runs: Sequence[Run]) -> Spent:
+    """For runs whose transitions are counted elsewhere, or are none of the simulator's."""
+    return Spent(0, sum(run.metrics()[-1]["seconds"] for run in runs))
 
 
 def clone_and_practise(
@@ -52,20 +53,24 @@ def clone_and_practise(
     phases: Path,
     train: Train,
     *,
+    separable: bool,
     say: Callable[[str], None],
     workers: int | None,
     stop: StopSignal,
 ) -> tuple[list[Run], Spent]:
-    """The last clones, and what all of it took. What is in the folder already is left alone."""
+    """The last clones, and what all of it took. What is in the folder already is left alone.
+
+    Where demonstrations are not `separable`, the judges of practice do not know the expert, so there is none.
+    """
     clones = _clone(config, phases, 0, train, say)
-    spent = Spent.on(clones)
-    for number in range(1, config.clean.rounds + 1):
-        practice = _practise(config, search, clones, phases, number, say, workers, stop)
+    spent = time_of(clones)
+    for practised in range(config.clean.rounds if separable else 0):
+        practice = _practise(config, search, clones, phases, practised, say, workers, stop)
         spent += Spent(practice.transitions, practice.seconds)
-        if practice.good == 0:
+        if not practice.worth_imitating:
             break
-        clones = _clone(config, phases, number, train, say)
-        spent += Spent.on(clones)
+        clones = _clone(config, phases, practised + 1, train, say)
+        spent += time_of(clones)
     return clones, spent
 
 
@@ -75,7 +80,7 @@ def _clone(
     """All clones, after so many rounds of practice."""
     clones = []
     for number in range(1, config.clean.clones + 1):
-        say(f"Clone {number} of {config.clean.clones}")
+        say(f"Clone {number} of {config.clean.clones}{f', practised {practised} times' if practised else ''}")
         path = phases / CLONES / str(practised) / str(number)
         clones.append(train(_clone_config(config, phases, practised, number), path))
     return clones
@@ -86,7 +91,7 @@ def _clone_config(config: RunConfig, phases: Path, practised: int, number: int) 
     iterations = -(-config.clean.gradient_steps // config.bc.steps_per_iteration)
     steps = iterations * config.transitions_per_iteration
     bc, files = config.bc, of_what_was_kept(phases)
-    files["demos"] += tuple(str(_attempts(phases, number).absolute()) for number in range(1, practised + 1))
+    files["demos"] += tuple(str(_attempts(phases, before).absolute()) for before in range(practised))
     if practised == 0 and (phases / DROPPED).exists():
         bc = dataclasses.replace(bc, start_weight=config.clean.start_weight)
     return dataclasses.replace(
@@ -105,31 +110,35 @@ def _practise(
     search: Run,
     clones: Sequence[Run],
     phases: Path,
-    number: int,
+    practised: int,
     say: Callable[[str], None],
     workers: int | None,
     stop: StopSignal,
 ) -> Practice:
-    """Made now or before."""
-    clean, out = config.clean, _attempts(phases, number)
+    """A round after so many others, made now or before."""
+    clean, out = config.clean, _attempts(phases, practised)
     record = out.with_suffix(".json")
     if not record.exists():
+        begun = time.monotonic()
         record.parent.mkdir(exist_ok=True)
-        kept, policies = load_file(phases / KEPT), [clone.last_policy for clone in clones]
+        kept, policies, judges = (
+            load_file(phases / KEPT),
+            [clone.last_policy for clone in clones],
+            load_state(search),
+        )
         with make_pool(config, policies[0], clean.practice_steps, workers or default_workers()) as pool:
-            judges, starts = load_state(search), clean.practice_starts
-            practice = practise(
-                policies, kept, judges, pool, out, number=number, starts=starts, say=say, stop=stop
-            )
+            how: dict[str, Any] = {"practised": practised, "starts": clean.practice_starts}
+            practice = practise(policies, kept, judges, pool, out, **how, say=say, stop=stop)
+        practice = practice._replace(seconds=round(time.monotonic() - begun, 3))
         write_atomically(record, json.dumps(practice._asdict(), indent=1).encode())
     practice = Practice(**json.loads(record.read_text()))
     say(practice.sentence())
     return practice
 
 
-def _attempts(phases: Path, number: int) -> Path:
-    """The good ones of a round of practice."""
-    return phases / PRACTICE / f"{number}.npz"
+def _attempts(phases: Path, practised: int) -> Path:
+    """The good ones of the round of practice after so many others; files are counted from 1."""
+    return phases / PRACTICE / f"{practised + 1}.npz"
 
 
 def of_what_was_kept(phases: Path) -> dict[str, Any]:

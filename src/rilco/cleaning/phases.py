@@ -26,6 +26,7 @@ from rilco.cleaning.cloning import (
     as_method,
     clone_and_practise,
     of_what_was_kept,
+    time_of,
 )
 from rilco.config import RunConfig
 from rilco.demonstrations import Demonstrations, concatenate
@@ -37,7 +38,7 @@ from rilco.policy.saved import load_policy
 from rilco.run import Run, RunFolder, open_run
 from rilco.training import read_known
 
-AUDITED, KNOWN = "2-audited.json", "known.npz"
+AUDIT, AUDITED, KNOWN = "audit", "2-audited.json", "known.npz"
 START, FINISH = "4-start.safetensors", "4-finish"
 
 
@@ -65,9 +66,10 @@ def train_clean(
         say(f"Phase 1 of {count}: RIL-Co, to see which demonstrations are bad")
         search = train(_search_config(config), phases / SEARCH)
         say(f"Phase 2 of {count}: the audit")
-        spent = Spent.on([search]) + _audit(search, phases, out / "audit", say, how)
+        spent = time_of([search]) + _audit(search, phases, out / AUDIT, say, how)
         say(f"Phase 3 of {count}: behaviour cloning of what was kept")
-        clones, more = clone_and_practise(config, search, phases, train, say=say, **act)
+        separable = Audit.load(out / AUDIT / JSON).verdict.kind in ("mixed", "clean")
+        clones, more = clone_and_practise(config, search, phases, train, separable=separable, say=say, **act)
         spent += more
         choice = choose(config, search, clones, phases, made=spent.transitions, say=say, **act)
         spent += Spent(choice.transitions, choice.seconds)
@@ -116,7 +118,7 @@ def _search_config(config: RunConfig) -> RunConfig:
     if left < 1:
         raise ConfigError(
             f"--steps {config.steps:,}: practice and trials of {config.clean.clones} clones take {attempts:,} of them, so "
-            "none are left to learn with. Give more steps, or lower clean.clones; 1 needs neither."
+            "none are left to learn with. Give more steps, or lower clean.practice_rounds or clean.clones; 1 needs neither."
         )
     wanted = as_method(config, "ril-co", steps=left)
     if finishes:

@@ -7,14 +7,13 @@ demonstration if it is about as expert-like as the demonstrations themselves.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from rilco.cleaning.attempts import attempt, likeness, pair_likeness
+from rilco.cleaning.attempts import attempt, likeness, lived, pair_likeness
 from rilco.demonstrations import Demonstrations
 from rilco.formats import save_file
 from rilco.interrupt import StopSignal
@@ -25,8 +24,11 @@ from rilco.rollout.pool import RolloutPool
 GOOD_ENOUGH = 0.9
 """Share of the demonstrations' own likeness that an attempt must have."""
 
+MOST_PAIRS = 100_000
+"""Of so many demonstrated pairs, evenly spread, their likeness is taken."""
+
 STARTS = 1_000_000
-"""Numbers of start states are so far apart from round to round, and from those of training and trials."""
+"""Rounds have so many numbers of start states each, and training and trials as many."""
 
 
 class Practice(NamedTuple):
@@ -36,10 +38,18 @@ class Practice(NamedTuple):
     good: int
     """From so many of them one of the attempts was good enough."""
     transitions: int
-    seconds: float
+    seconds: float = 0.0
+
+    @property
+    def worth_imitating(self) -> bool:
+        """Whether most starts went well; else it is not the expert that would be imitated, or the judges do not know it."""
+        return 2 * self.good > self.starts
 
     def sentence(self) -> str:
-        return f"From {self.good} of {self.starts} start states an attempt was as good as the demonstrations."
+        return (
+            f"From {self.good} of {self.starts} start states an attempt was as good as the demonstrations"
+            f"{'.' if self.worth_imitating else ': too few to be imitated.'}"
+        )
 
 
 def practise(
@@ -49,74 +59,77 @@ def practise(
     pool: RolloutPool,
     out: Path,
     *,
-    number: int,
+    practised: int,
     starts: int,
     say: Callable[[str], None],
     stop: StopSignal,
 ) -> Practice:
-    """All policies try at least so many start states, in each round (`number`) others; the good attempts go to `out`.
+    """A round, after so many others (`practised`): all policies try at least so many start states, in each round new ones.
 
-    Without any, there is no such file afterwards.
+    The good attempts go to `out`; without any there is no such file afterwards.
     """
-    begun = time.monotonic()
     envs, steps = pool.sizes.num_envs, pool.sizes.num_steps
-    heats = count_heats(starts, envs)
+    heats = -(-starts // envs)
     say(f"Practice: {len(policies)} clones, each from the same {heats * envs} start states.")
     standard = GOOD_ENOUGH * standard_of(kept, judges, steps)
-    attempts = []
+    good = []
     for heat in range(heats):
-        obs, action, score = best_attempts(policies, number * STARTS + heat, judges, pool, stop)
-        good = score >= standard
-        attempts += list(zip(obs[good], action[good], strict=True))
+        for best in best_attempts(policies, (practised + 1) * STARTS + heat, judges, pool, stop):
+            if best is not None and best.likeness >= standard:
+                good.append(best)
     out.unlink(missing_ok=True)
-    if attempts:
-        save_file(as_demonstrations(attempts), out)
+    if good:
+        save_file(as_demonstrations(good), out)
     transitions = practice_transitions(len(policies), starts, envs, steps)
-    return Practice(heats * envs, len(attempts), transitions, round(time.monotonic() - begun, 3))
-
-
-def count_heats(starts: int, num_envs: int) -> int:
-    return -(-starts // num_envs)
+    return Practice(heats * envs, len(good), transitions)
 
 
 def practice_transitions(policies: int, starts: int, num_envs: int, steps: int) -> int:
     """That a round takes."""
-    return policies * count_heats(starts, num_envs) * num_envs * steps
+    return policies * -(-starts // num_envs) * num_envs * steps
 
 
 def standard_of(kept: Demonstrations, judges: LearnerState, steps: int) -> float:
-    """How expert-like the demonstrations' first steps are, on average."""
-    first = [(demo.obs[:steps], demo.action[:steps]) for demo in kept.episodes()]
-    obs, action = (np.concatenate(arrays) for arrays in zip(*first, strict=True))
-    return float(pair_likeness(judges, obs, action).mean())
+    """How expert-like the demonstrations' first steps are, on average: of those that have so many, if there are any."""
+    episodes = list(kept.episodes())
+    whole = [demo for demo in episodes if len(demo) >= steps] or episodes
+    obs = np.concatenate([demo.obs[:steps] for demo in whole])
+    action = np.concatenate([demo.action[:steps] for demo in whole])
+    some = slice(None, None, -(-len(obs) // MOST_PAIRS))
+    return float(pair_likeness(judges, obs[some], action[some]).mean())
+
+
+class Attempt(NamedTuple):
+    obs: np.ndarray  # [steps, obs_dim]
+    action: np.ndarray  # [steps, action_dim]
+    likeness: float
 
 
 def best_attempts(
     policies: Sequence[Policy], number: int, judges: LearnerState, pool: RolloutPool, stop: StopSignal
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Observations [B, T, obs_dim], actions [B, T, action_dim] and likeness [B] of the best attempt from each start."""
-    sizes = pool.sizes
-    obs = np.zeros((sizes.num_envs, sizes.num_steps, sizes.obs_dim), np.float32)
-    action = np.zeros((sizes.num_envs, sizes.num_steps, sizes.action_dim), np.float32)
-    best = np.full(sizes.num_envs, -1.0)
+) -> list[Attempt | None]:
+    """From each environment's start of this number the most expert-like attempt that did not end in a fall, if any.
+
+    Of its steps the first two thirds: the last third shows that they did not lead to one.
+    """
+    best: list[Attempt | None] = [None] * pool.sizes.num_envs
+    most = -(-2 * pool.sizes.num_steps // 3)
     for policy in policies:
         made = attempt(policy, number, pool)
-        score = likeness(judges, made)
-        better = score > best
-        obs[better] = made.obs[:-1, better].swapaxes(0, 1)
-        action[better] = made.action[:, better].swapaxes(0, 1)
-        best = np.maximum(best, score)
+        score, (steps, fell) = likeness(judges, made), lived(made)
+        for env, before in enumerate(best):
+            if not fell[env] and (before is None or score[env] > before.likeness):
+                taken = slice(min(most, int(steps[env])))
+                obs, action = made.obs[taken, env].copy(), made.action[taken, env].copy()
+                best[env] = Attempt(obs, action, float(score[env]))
         stop.raise_if_requested()
-    return obs, action, best
+    return best
 
 
-def as_demonstrations(attempts: Sequence[tuple[np.ndarray, np.ndarray]]) -> Demonstrations:
-    """The first two thirds of each: the last one shows that they did not lead to a fall."""
-    steps = -(-2 * len(attempts[0][0]) // 3)
-    obs, action = (np.concatenate([one[i][:steps] for one in attempts]) for i in range(2))
+def as_demonstrations(attempts: Sequence[Attempt]) -> Demonstrations:
     return Demonstrations(
-        obs,
-        action,
-        episode=np.repeat(np.arange(len(attempts)), steps),
+        np.concatenate([one.obs for one in attempts]),
+        np.concatenate([one.action for one in attempts]),
+        episode=np.repeat(np.arange(len(attempts)), [len(one.obs) for one in attempts]),
         demonstrator_names=("practice",),
     )
