@@ -32,7 +32,13 @@ def main() -> None:
     )
     parser.add_argument("runs", nargs="+", type=Path)
     parser.add_argument("--episodes", type=int, default=100)
+    parser.add_argument(
+        "--rounds", action="store_true", help="All clones of one run, round by round, instead."
+    )
     options = parser.parse_args()
+    if options.rounds:
+        show_rounds(Run(options.runs[0]), options.episodes)
+        return
     print("| run | transitions | expert | first clone | share | chosen | share | finish | share |")
     print("|---" * COLUMNS + "|")
     shares: dict[tuple[str, int], list[list[float]]] = {}
@@ -60,6 +66,19 @@ def main() -> None:
                 [f"{name}, mean of {len(of_seeds)}", "", "", *(cell for mean in means for cell in ("", mean))]
             )
         )
+
+
+def show_rounds(run: Run, episodes: int) -> None:
+    """Returns of all clones, and from how many starts each of them falls: its episode ends before the longest."""
+    print("| rounds of practice | returns | falls |\n|---|---|---|")
+    folders = sorted((run.path / "phases" / "3-clones").iterdir())
+    for folder in folders:
+        clones = [Run(path).last_policy for path in sorted(folder.iterdir())]
+        outcomes = [evaluate(clone, task=run.config.task, episodes=episodes, seed=SEED) for clone in clones]
+        longest = max(int(outcome.lengths.max()) for outcome in outcomes)
+        returns = ", ".join(f"{outcome.returns.mean():,.0f}" for outcome in outcomes)
+        falls = ", ".join(f"{np.sum(outcome.lengths < longest)}" for outcome in outcomes)
+        print(f"| {folder.name} | {returns} | {falls} |", flush=True)
 
 
 def row(cells: list[str]) -> str:

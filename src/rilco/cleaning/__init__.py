@@ -23,7 +23,7 @@ class CleanConfig:
     gradient_steps: int = 50_000
     """Of each behaviour cloning on the demonstrations that were kept."""
     start_weight: float = 5.0
-    """`bc.start_weight` of the clones, where the audit dropped something. Where it did not, demonstrations may be pieces
+    """`bc.start_weight` of the first clones, where the audit dropped something. Where it did not, demonstrations may be pieces
     that all begin somewhere, and the bad ones would weigh more."""
     clones: int = 4
     """How many there are, to practise and to choose from, in the simulator; 1 takes the one there is, without either."""
