@@ -1,4 +1,4 @@
-"""What `ril-co-clean` runs reach, beside the expert: the first clone, the chosen one, and the finish where there is one.
+"""What `ril-co-clean` runs reach, beside the expert: the first clone, the policy of all clones, and the finish where there is one.
 
     python benchmarks/clean_table.py runs/clean/* --episodes 100
 
@@ -39,7 +39,7 @@ def main() -> None:
     if options.rounds:
         show_rounds(Run(options.runs[0]), options.episodes)
         return
-    print("| run | transitions | expert | first clone | share | chosen | share | finish | share |")
+    print("| run | transitions | expert | first clone | share | policy | share | finish | share |")
     print("|---" * COLUMNS + "|")
     shares: dict[tuple[str, int], list[list[float]]] = {}
     for path in options.runs:
@@ -49,7 +49,7 @@ def main() -> None:
         expert = expert_return(run, options.episodes)
         cells = [path.name, f"{run.metrics()[-1]['transitions']:,}", f"{expert:,.0f}"]
         first = Run(phases / "3-clones" / "0" / "1").last_policy
-        policies = [first, load_policy(phases / "3-chosen.safetensors")]
+        policies = [first, load_policy(phases / "3-policy.safetensors")]
         if run.config.clean.finish != "none":
             policies.append(run.last_policy)
         of_run = []

@@ -60,7 +60,7 @@ def make_config(options: Mapping[str, Any], *, stored: RunConfig | None = None) 
 
 
 def _set_up_cleaning(changes: dict[str, Any], inner: dict[str, Any], base: RunConfig) -> None:
-    """Without a finish, more transitions than the audit and the trials need would not make it better."""
+    """Without a finish, more transitions than the audit and practice need would not make it better."""
     own = {name: value for name, value in inner.items() if name.startswith("clean.")}
     clean = _parts(base, own).get("clean", base.clean)
     if clean.finish == "none":

@@ -14,7 +14,7 @@ from tests.drivers import OPTIONS, STEPS, STRETCH, contents, demonstrate, short_
 
 import rilco
 from rilco.audit.record import Audit
-from rilco.cleaning import CleanConfig, cloning, practice, trials
+from rilco.cleaning import CleanConfig, cloning, practice
 from rilco.cleaning import phases as phases_module
 from rilco.cli.bench import read_methods
 from rilco.config import RunConfig
@@ -45,11 +45,8 @@ OWN = {
     "clean.practice_rounds": 2,
     "clean.practice_starts": 30,
     "clean.practice_steps": 40,
-    "clean.trial_steps": 20,
 }
 PRACTICE = 4 * EACH  # each clone from 32 starts, in a round
-TRIALS = 2 * EACH  # a heat of each clone
-ATTEMPTS = 2 * PRACTICE + TRIALS
 CLONES = [f"3-clones/{practised}/{number}" for practised in (0, 1, 2) for number in (1, 2)]
 HOW = {"workers": 1, "quiet": True, "tensorboard": False}
 
@@ -60,7 +57,7 @@ def files(tmp_path_factory) -> list[str]:
 
 
 def make(files, **more) -> RunConfig:
-    return make_config({**OPTIONS, **OWN, "steps": STEPS + ATTEMPTS, "demos": files, **more})
+    return make_config({**OPTIONS, **OWN, "steps": STEPS + 2 * PRACTICE, "demos": files, **more})
 
 
 @pytest.fixture(scope="module")
@@ -98,9 +95,9 @@ def test_every_phase_is_a_run_or_a_file_of_its_own(run):
     assert sorted(path.name for path in (run.path / "phases").iterdir()) == [
         "1-ril-co",
         "2-audited.json",
-        "3-chosen.json",
-        "3-chosen.safetensors",
         "3-clones",
+        "3-policy.json",
+        "3-policy.safetensors",
         "3-practice",
         "dropped.npz",
         "kept.npz",
@@ -112,7 +109,7 @@ def test_every_phase_is_a_run_or_a_file_of_its_own(run):
     assert [clone.config.method for clone in clones] == ["bc"] * 6
     assert [clone.config.seed for clone in clones] == [1, 1_000_001] * 3
     assert [clone.metrics()[-1]["gradient_steps"] for clone in clones] == [2000] * 6
-    assert last_policy(run.path) == (run.path / "phases" / "3-chosen.safetensors").read_bytes()
+    assert last_policy(run.path) == (run.path / "phases" / "3-policy.safetensors").read_bytes()
     audit = Audit.load(run.path / "audit" / "audit.json")
     assert audit.verdict.kind == "mixed"
     assert audit.transitions == STEPS
@@ -120,15 +117,21 @@ def test_every_phase_is_a_run_or_a_file_of_its_own(run):
 
 
 @pytest.mark.slow
-def test_the_clone_with_the_highest_score_is_chosen(run):
+def test_the_policy_is_the_mean_of_the_last_clones(run):
     phases = run.path / "phases"
-    choice = json.loads((phases / "3-chosen.json").read_text())
-    assert [len(heats) for heats in choice["scores"]] == [1, 1]
-    assert choice["clone"] == int(np.argmax(choice["scores"])) + 1
-    ours = load_policy(phases / "3-chosen.safetensors")
-    assert same(ours, Run(phases / "3-clones" / "2" / str(choice["clone"])).last_policy)
-    assert ours.card["transitions"] == STEPS + ATTEMPTS
-    assert choice["transitions"] == TRIALS
+    ours = load_policy(phases / "3-policy.safetensors")
+    assert ours.hidden_sizes == (32,)
+    assert ours.card["transitions"] == STEPS + 2 * PRACTICE
+    assert ours.card["method"] == "ril-co-clean"
+    assert is_mean_of(ours, run, practised=2)
+
+
+def is_mean_of(ours: Policy, run: Run, practised: int) -> bool:
+    obs = demonstrate(1.0, 2, seed=3).obs
+    folder = run.path / "phases" / "3-clones" / str(practised)
+    clones = [Run(folder / number).last_policy.mean(obs) for number in ("1", "2")]
+    assert not np.allclose(*clones, atol=1e-5)
+    return np.allclose(ours.mean(obs), np.mean(clones, axis=0), atol=1e-5)
 
 
 def same(ours: Policy, theirs: Policy) -> bool:
@@ -174,20 +177,19 @@ def test_what_was_practised_is_imitated_beside_what_was_kept(run):
 
 
 @pytest.mark.slow
-def test_where_nothing_was_practised_well_the_first_clones_are_chosen_from(run, files, tmp_path):
+def test_where_nothing_was_practised_well_the_first_clones_stay(run, files, tmp_path):
     out = tmp_path / "run"
     copy_phases(run, out)
-    (out / "phases" / "3-chosen.json").unlink()
+    (out / "phases" / "3-policy.json").unlink()
     shutil.rmtree(out / "phases" / "3-practice")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(practice, "GOOD_ENOUGH", 2.0)
         finished = train_run(make(files), out, resume=True, **HOW)
     assert [file.name for file in (out / "phases" / "3-practice").iterdir()] == ["1.json"]
-    chosen = json.loads((out / "phases" / "3-chosen.json").read_text())["clone"]
-    ours = load_policy(out / "phases" / "3-chosen.safetensors")
-    assert same(ours, Run(out / "phases" / "3-clones" / "0" / str(chosen)).last_policy)
-    assert ours.card["transitions"] == STEPS + PRACTICE + TRIALS
-    assert finished.metrics()[-1]["transitions"] == STEPS + ATTEMPTS, (
+    ours = load_policy(out / "phases" / "3-policy.safetensors")
+    assert is_mean_of(ours, run, practised=0)
+    assert ours.card["transitions"] == STEPS + PRACTICE
+    assert finished.metrics()[-1]["transitions"] == STEPS + 2 * PRACTICE, (
         "what it was to take, so that it is finished"
     )
 
@@ -196,18 +198,19 @@ def test_where_nothing_was_practised_well_the_first_clones_are_chosen_from(run, 
 def test_where_the_audit_is_not_sure_nobody_practises(run, files, tmp_path):
     out = tmp_path / "run"
     copy_phases(run, out)
-    (out / "phases" / "3-chosen.json").unlink()
+    (out / "phases" / "3-policy.json").unlink()
     shutil.rmtree(out / "phases" / "3-practice")
     record = out / "audit" / "audit.json"
     record.write_text(record.read_text().replace('"kind": "mixed"', '"kind": "inseparable"'))
     train_run(make(files), out, resume=True, **HOW)
     assert not (out / "phases" / "3-practice").exists()
-    ours = load_policy(out / "phases" / "3-chosen.safetensors")
-    assert ours.card["transitions"] == STEPS + TRIALS
+    ours = load_policy(out / "phases" / "3-policy.safetensors")
+    assert ours.card["transitions"] == STEPS
+    assert is_mean_of(ours, run, practised=0)
 
 
 def test_practice_can_be_left_out(files):
-    config = make(files, steps=STEPS + TRIALS, **{"clean.practice_rounds": 0})
+    config = make(files, steps=STEPS, **{"clean.practice_rounds": 0})
     assert phases_module._search_config(config).steps == STEPS - 2 * STRETCH
     with pytest.raises(ConfigError, match=r"clean\.practice_rounds: expected 0 or more; got -1"):
         make(files, **{"clean.practice_rounds": -1})
@@ -224,7 +227,7 @@ def test_its_metrics_are_those_of_a_finished_run(run, files, tmp_path):
     assert lines[-1]["seconds"] > search["seconds"] + sum(clone["seconds"] for clone in clones)
     (record,) = read_results(run.path.parent).runs
     assert record.finished
-    assert record.done == STEPS + ATTEMPTS
+    assert record.done == STEPS + 2 * PRACTICE
     assert record.returns[-1] > 1.5 * search["eval_return"]
     assert standing(make(files), run.path).state == "finished"
     thinned = thin(run.path.parent, tmp_path / "thin")
@@ -246,7 +249,7 @@ def test_without_evaluations_it_is_finished_too(run, files, tmp_path):
     out = tmp_path / "run"
     copy_phases(run, out, lambda config: dataclasses.replace(config, evaluate_every=-1))
     without_evaluations(out / "phases" / "1-ril-co" / "metrics.jsonl")
-    (out / "phases" / "3-chosen.json").unlink()
+    (out / "phases" / "3-policy.json").unlink()
     config = make(files, evaluate_every=-1)
     finished = train_run(config, out, resume=True, **HOW)
     (line,) = finished.metrics()
@@ -310,16 +313,15 @@ def stop_at(patch: pytest.MonkeyPatch, where: str, stop: StopSignal) -> None:
             raise Killed
 
         patch.setattr(cloning, "write_atomically", end_before_it)
-    elif where in ("practice", "trials"):
-        module = practice if where == "practice" else trials
-        count, attempt = iter(range(1)), module.attempt
+    elif where == "practice":
+        count, attempt = iter(range(1)), practice.attempt
 
         def counted_attempt(*arguments):
             if next(count, None) is None:
                 stop.signum = 15
             return attempt(*arguments)
 
-        patch.setattr(module, "attempt", counted_attempt)
+        patch.setattr(practice, "attempt", counted_attempt)
     else:
 
         def end(*arguments, **options):
@@ -330,7 +332,7 @@ def stop_at(patch: pytest.MonkeyPatch, where: str, stop: StopSignal) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "where", ["search", "scoring", "clone", "_save_parts", "practice", "record", "trials", "_put_together"]
+    "where", ["search", "scoring", "clone", "_save_parts", "practice", "record", "combine", "_put_together"]
 )
 def test_interrupted_anywhere_it_goes_on_to_the_same_end(run, files, tmp_path, where):
     config, out, stop = make(files), tmp_path / "run", StopSignal()
@@ -388,14 +390,14 @@ def test_of_clean_data_all_is_kept_and_the_policy_is_that_of_plain_cloning(files
 @pytest.mark.parametrize("finish", ["ril-co", "gail-ap"])
 def test_a_finish_goes_on_from_the_clone(run, files, tmp_path, finish):
     out = tmp_path / "run"
-    steps = STEPS + ATTEMPTS + 10 * EACH
+    steps = STEPS + 2 * PRACTICE + 10 * EACH
     own = {"finish": finish, "clean.search_steps": STEPS, "steps": steps, "hold_actor_for": 4}
     config = make(files, **own)
     copy_phases(run, out, lambda config: dataclasses.replace(config, hold_actor_for=4))
     (out / "config.json").write_text(config.to_json())
     finished = train_run(config, out, resume=True, **HOW)
     phase = Run(out / "phases" / "4-finish")
-    clone = out / "phases" / "3-chosen.safetensors"
+    clone = out / "phases" / "3-clones" / "2" / "1" / "policy" / "last.safetensors"
     begun_with = rilco.load_policy(phase.config.start_from)
     own = rilco.load_policy(clone)
     assert all(
@@ -464,7 +466,7 @@ def test_without_pseudo_labels_the_clone_needs_nothing_to_be_known(files, tmp_pa
 
 def test_it_has_a_length_of_its_own(files):
     options = {name: value for name, value in OPTIONS.items() if name != "steps"}
-    assert make_config({**options, **OWN, "demos": files}).steps == CleanConfig.search_steps + ATTEMPTS
+    assert make_config({**options, **OWN, "demos": files}).steps == CleanConfig.search_steps + 2 * PRACTICE
     assert (
         make_config({**options, **OWN, "demos": files, "clean.clones": 1}).steps == CleanConfig.search_steps
     )
@@ -489,8 +491,8 @@ def test_a_finish_must_be_known(files):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"steps": 6400 + ATTEMPTS}, r"--steps 12,800: too few.*at least 25,600, better 306,400"),
-        ({"steps": ATTEMPTS}, r"--steps 6,400: practice and trials of 2 clones take 6,400.*clean\.clones"),
+        ({"steps": 6400 + 2 * PRACTICE}, r"--steps 11,520: too few.*at least 24,320, better 305,120"),
+        ({"steps": 2 * PRACTICE}, r"--steps 5,120: practice takes 5,120.*clean\.clones"),
         ({"finish": "ril-co", "clean.search_steps": 6400}, r"clean\.search_steps 6,400: too few"),
         ({"finish": "ril-co", "clean.search_steps": STEPS}, "none are left to finish with"),
         (

@@ -8,14 +8,13 @@ from tests.environments import env_id
 from tests.judging import ACTION, OBS, driver, judges, sigmoid
 
 from rilco.bc import BcConfig, clone
-from rilco.cleaning import CleanConfig
+from rilco.cleaning import CleanConfig, practised_steps
 from rilco.cleaning.attempts import attempt, likeness
 from rilco.cleaning.practice import (
     GOOD_ENOUGH,
     STARTS,
     Practice,
     best_attempts,
-    practice_transitions,
     practise,
     standard_of,
 )
@@ -69,7 +68,7 @@ def test_good_attempts_become_demonstrations_without_their_last_third(pool, tmp_
     record = carry_out(drivers, demonstrations(1.6), pool, file, starts=20, practised=2, say=said.append)
     practised = load_file(file)
     assert (record.starts, record.good) == (24, 24), "whole heats"
-    assert record.transitions == practice_transitions(2, 20, ENVS, STEPS) == 2 * 24 * STEPS
+    assert record.transitions == 2 * 24 * STEPS
     assert len(practised) == 24 * 8
     assert np.array_equal(practised.episode, np.repeat(np.arange(24), 8))
     np.testing.assert_allclose(practised.action, 0.8, rtol=1e-6)
@@ -160,6 +159,12 @@ def test_a_clone_of_what_was_practised_does_what_none_of_them_could(pool, tmp_pa
 def test_a_single_clone_has_nobody_to_learn_from():
     assert CleanConfig(clones=1).rounds == 0
     assert CleanConfig(clones=2, practice_rounds=3).rounds == 3
+
+
+def test_what_practice_will_take():
+    clean = CleanConfig(clones=3, practice_rounds=2, practice_starts=20, practice_steps=STEPS)
+    assert practised_steps(clean, ENVS) == 2 * 3 * 24 * STEPS, "whole heats"
+    assert practised_steps(CleanConfig(clones=1), ENVS) == 0
 
 
 def test_a_stop_is_heard_between_attempts(pool, tmp_path):

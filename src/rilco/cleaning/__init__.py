@@ -1,6 +1,5 @@
 """`ril-co-clean`: learn a little with RIL-Co, audit the demonstrations, and clone only what was kept, several times. The
-clones practise, are made anew from what went well in that, too, and the one that does best in the eyes of RIL-Co's
-classifiers is chosen.
+clones practise, are made anew from what went well in the eyes of RIL-Co's classifiers, too, and their mean is the policy.
 
 Here are its names and settings, which all of rilco knows; `phases.py` is the run.
 """
@@ -26,15 +25,13 @@ class CleanConfig:
     """`bc.start_weight` of the first clones, where the audit dropped something. Where it did not, demonstrations may be pieces
     that all begin somewhere, and the bad ones would weigh more."""
     clones: int = 4
-    """How many there are, to practise and to choose from, in the simulator; 1 takes the one there is, without either."""
+    """How many there are. They practise together, and the policy is their mean; 1 is the policy, without practice."""
     practice_rounds: int = 2
     """How often they practise. After each round clones are made anew, from what went well in it, too."""
     practice_starts: int = 192
     """From how many start states they practise in a round, at least."""
     practice_steps: int = 300
     """How long an attempt is. Of a good one the first two thirds are imitated."""
-    trial_steps: int = 900
-    """How long each environment acts in a trial."""
     finish: str = "none"
     """What goes on from the clone: nothing, or `ril-co`, `gail-ap` or `gail-logistic` on the kept demonstrations.
     RIL-Co takes the dropped ones as known non-expert data."""
@@ -42,7 +39,7 @@ class CleanConfig:
     """Spread of the actions that the finish begins with, at least: a clone's own is that of its errors, far too small to
     learn from what lies beside the demonstrations."""
     search_steps: int = 300_000
-    """Transitions of RIL-Co and the audit where there is a finish, which gets what the trials leave; without one they
+    """Transitions of RIL-Co and the audit where there is a finish, which gets what practice leaves; without one they
     get that."""
 
     def __post_init__(self) -> None:
@@ -51,7 +48,6 @@ class CleanConfig:
             "clones",
             "practice_starts",
             "practice_steps",
-            "trial_steps",
             "search_steps",
         )
         for name in counts:
@@ -76,13 +72,11 @@ class CleanConfig:
 
 def usual_steps(clean: CleanConfig, num_envs: int) -> int:
     """Of a run without a finish: more would not make the audit better."""
-    return clean.search_steps + attempted_steps(clean, num_envs)
+    return clean.search_steps + practised_steps(clean, num_envs)
 
 
-def attempted_steps(clean: CleanConfig, num_envs: int) -> int:
-    """Transitions that practice and trials of the clones take."""
-    from rilco.cleaning.practice import practice_transitions
-    from rilco.cleaning.trials import trial_transitions
-
-    each = practice_transitions(clean.clones, clean.practice_starts, num_envs, clean.practice_steps)
-    return clean.rounds * each + trial_transitions(clean.clones, num_envs, clean.trial_steps)
+def practised_steps(clean: CleanConfig, num_envs: int) -> int:
+    """Transitions that practice takes, in all rounds."""
+    return (
+        clean.rounds * clean.clones * -(-clean.practice_starts // num_envs) * num_envs * clean.practice_steps
+    )

@@ -16,8 +16,7 @@ import numpy as np
 
 from rilco.audit.auditing import JSON, audit_run, train_if_needed, training_steps, write_audit
 from rilco.audit.record import Audit
-from rilco.cleaning import PHASES, SEARCH, attempted_steps
-from rilco.cleaning.choosing import POLICY, choose
+from rilco.cleaning import PHASES, SEARCH, practised_steps
 from rilco.cleaning.cloning import (
     DROPPED,
     KEPT,
@@ -28,13 +27,14 @@ from rilco.cleaning.cloning import (
     of_what_was_kept,
     time_of,
 )
+from rilco.cleaning.combining import POLICY, combine
 from rilco.config import RunConfig
 from rilco.demonstrations import Demonstrations, concatenate
 from rilco.errors import ConfigError, RunError
 from rilco.files import write_atomically
 from rilco.formats import save_file
 from rilco.interrupt import StopSignal
-from rilco.policy.saved import load_policy
+from rilco.policy.saved import Policy
 from rilco.run import Run, RunFolder, open_run
 from rilco.training import read_known
 
@@ -59,7 +59,6 @@ def train_clean(
     how: dict[str, Any] = {"workers": workers, "quiet": quiet, "stop": stop}
     train_how = {**how, "checkpoint_every": checkpoint_every, "tensorboard": tensorboard}
     train: Train = functools.partial(train_if_needed, **train_how)
-    act: dict[str, Any] = {"workers": workers, "stop": stop}
     say = (lambda line: None) if quiet else functools.partial(print, file=sys.stderr)
     count = 3 if config.clean.finish == "none" else 4
     with open_run(out, config, resume=resume) as folder:
@@ -69,30 +68,33 @@ def train_clean(
         spent = time_of([search]) + _audit(search, phases, out / AUDIT, say, how)
         say(f"Phase 3 of {count}: behaviour cloning of what was kept")
         separable = Audit.load(out / AUDIT / JSON).verdict.kind in ("mixed", "clean")
-        clones, more = clone_and_practise(config, search, phases, train, separable=separable, say=say, **act)
+        clones, more = clone_and_practise(
+            config, search, phases, train, separable=separable, say=say, workers=workers, stop=stop
+        )
         spent += more
-        choice = choose(config, search, clones, phases, made=spent.transitions, say=say, **act)
-        spent += Spent(choice.transitions, choice.seconds)
+        combined = combine(config, clones, phases, transitions=spent.transitions, workers=workers)
+        spent += Spent(0, combined.seconds)
         finish = None
         if config.clean.finish != "none":
-            say(f"Phase 4 of {count}: {config.clean.finish}, from the clone on")
-            _widen(phases / POLICY, phases / START, config.clean.finish_std)
+            say(f"Phase 4 of {count}: {config.clean.finish}, from a clone on")
+            # Their mean is a network several times as wide.
+            _widen(clones[0].last_policy, config.clean.finish_std).save(phases / START)
             finish = train(_finish_config(config, phases, spent.transitions), phases / FINISH)
         _copy_policies(finish, phases, out)
         # Last: complete metrics say that the run is.
-        _put_together(config, folder, spent, choice.evaluation, finish)
+        _put_together(config, folder, spent, combined.evaluation, finish)
     return Run(out)
 
 
 def _check(config: RunConfig, phases: Path) -> None:
     """What cannot end well shall fail before it begins."""
-    search, attempts = _search_config(config), attempted_steps(config.clean, config.num_envs)
+    search, practice = _search_config(config), practised_steps(config.clean, config.num_envs)
     if config.clean.finish != "none":
-        if config.steps - config.clean.search_steps - attempts < config.transitions_per_iteration:
+        if config.steps - config.clean.search_steps - practice < config.transitions_per_iteration:
             raise ConfigError(
-                f"--steps {config.steps:,}: clean.search_steps takes {config.clean.search_steps:,} of them, and practice and "
-                f"trials of clones {attempts:,}, so none are left to finish with. Give more steps, or lower "
-                "clean.search_steps, clean.practice_rounds or clean.clones."
+                f"--steps {config.steps:,}: clean.search_steps takes {config.clean.search_steps:,} of them, and practice "
+                f"{practice:,}, so none are left to finish with. Give more steps, or lower clean.search_steps, "
+                "clean.practice_rounds or clean.clones."
             )
         if config.bc.hidden_sizes != config.policy_settings.hidden_sizes:
             raise ConfigError(
@@ -113,18 +115,18 @@ def _check(config: RunConfig, phases: Path) -> None:
 
 
 def _search_config(config: RunConfig) -> RunConfig:
-    finishes, attempts = config.clean.finish != "none", attempted_steps(config.clean, config.num_envs)
-    left = config.clean.search_steps if finishes else config.steps - attempts
+    finishes, practice = config.clean.finish != "none", practised_steps(config.clean, config.num_envs)
+    left = config.clean.search_steps if finishes else config.steps - practice
     if left < 1:
         raise ConfigError(
-            f"--steps {config.steps:,}: practice and trials of {config.clean.clones} clones take {attempts:,} of them, so "
-            "none are left to learn with. Give more steps, or lower clean.practice_rounds or clean.clones; 1 needs neither."
+            f"--steps {config.steps:,}: practice takes {practice:,} of them, so none are left to learn with. Give more "
+            "steps, or lower clean.practice_rounds or clean.clones."
         )
     wanted = as_method(config, "ril-co", steps=left)
     if finishes:
         steps = training_steps(wanted, "clean.search_steps")
     else:
-        steps = training_steps(wanted, besides=attempts)
+        steps = training_steps(wanted, besides=practice)
     return dataclasses.replace(wanted, steps=steps)
 
 
@@ -158,7 +160,7 @@ def _finish_config(config: RunConfig, phases: Path, transitions: int) -> RunConf
     left = config.steps - transitions
     if left < config.transitions_per_iteration:
         raise ConfigError(
-            f"--steps {config.steps:,}: search, practice and trials took {transitions:,} transitions, so none are left to finish "
+            f"--steps {config.steps:,}: search and practice took {transitions:,} transitions, so none are left to finish "
             "with. Resume with more steps."
         )
     known = phases / KNOWN
@@ -175,11 +177,9 @@ def _finish_config(config: RunConfig, phases: Path, transitions: int) -> RunConf
     return dataclasses.replace(wanted, acktr=dataclasses.replace(wanted.acktr, **decay))
 
 
-def _widen(clone: Path, path: Path, std: float) -> None:
-    """The clone's policy with at least this spread of its actions."""
-    policy = load_policy(clone)
-    log_std = np.maximum(policy.log_std, np.float32(np.log(std)))
-    dataclasses.replace(policy, log_std=log_std).save(path)
+def _widen(policy: Policy, std: float) -> Policy:
+    """With at least this spread of its actions."""
+    return dataclasses.replace(policy, log_std=np.maximum(policy.log_std, np.float32(np.log(std))))
 
 
 def _copy_policies(finish: Run | None, phases: Path, out: Path) -> None:
@@ -197,7 +197,7 @@ def _put_together(
     evaluation: dict[str, float],
     finish: Run | None,
 ) -> None:
-    """The run's own metrics: the chosen clone's evaluation, after what was spent on it, and those of the finish.
+    """The run's own metrics: the clones' evaluation, after what was spent on them, and those of the finish.
 
     Without the search's: a final return is a mean over the last evaluations, and those are of another policy.
     """

@@ -28,7 +28,7 @@ MOST_PAIRS = 100_000
 """Of so many demonstrated pairs, evenly spread, their likeness is taken."""
 
 STARTS = 1_000_000
-"""Rounds have so many numbers of start states each, and training and trials as many."""
+"""Rounds have so many numbers of start states each, and training as many."""
 
 
 class Practice(NamedTuple):
@@ -80,13 +80,7 @@ def practise(
     out.unlink(missing_ok=True)
     if good:
         save_file(as_demonstrations(good), out)
-    transitions = practice_transitions(len(policies), starts, envs, steps)
-    return Practice(heats * envs, len(good), transitions)
-
-
-def practice_transitions(policies: int, starts: int, num_envs: int, steps: int) -> int:
-    """That a round takes."""
-    return policies * -(-starts // num_envs) * num_envs * steps
+    return Practice(heats * envs, len(good), len(policies) * heats * envs * steps)
 
 
 def standard_of(kept: Demonstrations, judges: LearnerState, steps: int) -> float:
