@@ -29,7 +29,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--steps",
             type=COUNT,
-            help="Transitions in all, for example 2e6.  [default: 20M; of ril-co-clean 991k]",
+            help="Transitions in all, for example 2e6.  [default: 20M; of ril-co-clean 761k]",
         ),
         click.option("--seed", type=int, help="Of everything random.  [default: 1]"),
         click.option("--start-from", help="A policy file or run folder to begin with.  [default: at random]"),
