@@ -83,7 +83,7 @@ def speed(lines: list[dict[str, Any]], samples: list[Sample], config: RunConfig,
     # Of the evaluation at the end, if there is one.
     steps = config.evaluation_episodes * lines[-1].get("eval_length", 0.0)
     iterations = warm[-1].iteration - warm[0].iteration if warm else 0
-    if len(warm) < 2 or iterations < 0.5 * (lines[-1]["iteration"] - warm[0].iteration):
+    if iterations == 0 or iterations < 0.5 * (lines[-1]["iteration"] - warm[0].iteration):
         return _by_the_clock(lines, steps, made)
     learning = (warm[-1].learner - warm[0].learner) / iterations
     acting = (warm[-1].rollouts - warm[0].rollouts) / workers
