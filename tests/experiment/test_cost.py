@@ -151,7 +151,11 @@ def test_without_samples_the_clock_counts():
         Sample(8, 2.0, 2.0),
     ]  # then nothing more was seen of it
     assert speed(LINES, early, tiny(), workers=1) == found
-    late = [Sample(0, 0.0, 0.0), Sample(35, 1.0, 1.0), Sample(35, 1.1, 1.1)]  # a busy machine looked too seldom
+    late = [
+        Sample(0, 0.0, 0.0),
+        Sample(35, 1.0, 1.0),
+        Sample(35, 1.1, 1.1),
+    ]  # a busy machine looked too seldom
     assert speed(LINES, late, tiny(), workers=1) == found
 
 
