@@ -1,9 +1,11 @@
-"""What `ril-co-clean` runs reach, beside the expert: the first clone, the policy of all clones, and the finish where there is one.
+"""What `ril-co-clean` runs reach, beside the expert: the first clone, the mean of the last ones, and a finish if there is one.
 
     python benchmarks/clean_table.py runs/clean/* --episodes 100
+    python benchmarks/clean_table.py runs/clean/walker2d-s1 --rounds    # all of its clones, round by round
 
-Runs whose names differ by their ending -sSEED are averaged below. All policies play from the same start states. The expert is the policy that comes with rilco where the run learned from its
-demonstrations, else the mean return of the expert's episodes in the files.
+Runs whose names differ by their ending -sSEED are averaged below. All policies play from the same start states. The expert
+is the policy that comes with rilco where the run learned from its demonstrations, else the mean return of the expert's
+episodes in the files.
 """
 
 from __future__ import annotations
@@ -60,12 +62,10 @@ def main() -> None:
         shares.setdefault((re.sub(r"-s\d+$", "", path.name), len(policies)), []).append(of_run)
         print(row(cells), flush=True)
     for (name, _), of_seeds in shares.items():
-        means = [f"{mean:.1%}" for mean in np.mean(of_seeds, axis=0)]
-        print(
-            row(
-                [f"{name}, mean of {len(of_seeds)}", "", "", *(cell for mean in means for cell in ("", mean))]
-            )
-        )
+        cells = [f"{name}, mean of {len(of_seeds)}", "", ""]
+        for mean in np.mean(of_seeds, axis=0):
+            cells += ["", f"{mean:.1%}"]
+        print(row(cells))
 
 
 def show_rounds(run: Run, episodes: int) -> None:

@@ -80,7 +80,9 @@ def _clone(
     """All clones, after so many rounds of practice."""
     clones = []
     for number in range(1, config.clean.clones + 1):
-        say(f"Clone {number} of {config.clean.clones}{f', practised {practised} times' if practised else ''}")
+        say(
+            f"Clone {number} of {config.clean.clones}{f', after round {practised} of practice' if practised else ''}"
+        )
         path = phases / CLONES / str(practised) / str(number)
         clones.append(train(_clone_config(config, phases, practised, number), path))
     return clones
@@ -121,11 +123,8 @@ def _practise(
     if not record.exists():
         begun = time.monotonic()
         record.parent.mkdir(exist_ok=True)
-        kept, policies, judges = (
-            load_file(phases / KEPT),
-            [clone.last_policy for clone in clones],
-            load_state(search),
-        )
+        kept, judges = load_file(phases / KEPT), load_state(search)
+        policies = [clone.last_policy for clone in clones]
         with make_pool(config, policies[0], clean.practice_steps, workers or default_workers()) as pool:
             how: dict[str, Any] = {"practised": practised, "starts": clean.practice_starts}
             practice = practise(policies, kept, judges, pool, out, **how, say=say, stop=stop)
