@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.judging import ACTION, OBS, judges, sigmoid
+from tests.judges import ACTION, OBS, judges, sigmoid
 
 from rilco.cleaning.attempts import likeness, lived
 from rilco.rollout.pool import Transitions

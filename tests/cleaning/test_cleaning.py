@@ -176,12 +176,17 @@ def test_what_was_practised_is_imitated_beside_what_was_kept(run):
     assert not np.isclose(first[0], second[0]).any(), "each round has starts of its own"
 
 
-@pytest.mark.slow
-def test_where_nothing_was_practised_well_the_first_clones_stay(run, files, tmp_path):
-    out = tmp_path / "run"
+def before_practice(run: Run, out: Path) -> Path:
+    """The run as it was when its first clones were made, in another place."""
     copy_phases(run, out)
     (out / "phases" / "3-policy.json").unlink()
     shutil.rmtree(out / "phases" / "3-practice")
+    return out
+
+
+@pytest.mark.slow
+def test_where_nothing_was_practised_well_the_first_clones_stay(run, files, tmp_path):
+    out = before_practice(run, tmp_path / "run")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(practice, "GOOD_ENOUGH", 2.0)
         finished = train_run(make(files), out, resume=True, **HOW)
@@ -196,10 +201,7 @@ def test_where_nothing_was_practised_well_the_first_clones_stay(run, files, tmp_
 
 @pytest.mark.slow
 def test_where_the_audit_is_not_sure_nobody_practises(run, files, tmp_path):
-    out = tmp_path / "run"
-    copy_phases(run, out)
-    (out / "phases" / "3-policy.json").unlink()
-    shutil.rmtree(out / "phases" / "3-practice")
+    out = before_practice(run, tmp_path / "run")
     record = out / "audit" / "audit.json"
     record.write_text(record.read_text().replace('"kind": "mixed"', '"kind": "inseparable"'))
     train_run(make(files), out, resume=True, **HOW)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.environments import env_id
-from tests.judging import ACTION, OBS, driver, judges, sigmoid
+from tests.judges import ACTION, OBS, driver, judges, sigmoid
 
 from rilco.bc import BcConfig, clone
 from rilco.cleaning import CleanConfig, practised_steps
