@@ -22,6 +22,12 @@ def scores_over_time(rng: np.random.Generator, level: float, pairs: int, *, from
     return level + 1.5 * wander + rhythm + 0.3 * noise + start
 
 
+def score_of(scores: np.ndarray) -> float:
+    """Of a demonstration with these scores of pairs."""
+    judgement = {"demonstrator": None, "expert_probability": 0.5, "verdict": "unsure"}
+    return JudgedDemonstration.from_scores(0, "", scores, **judgement).score
+
+
 def make_audit(
     *,
     experts: int = 10,
@@ -36,7 +42,7 @@ def make_audit(
 ) -> Audit:
     """A mixture as the noise protocol makes it: whole episodes of an expert and short pieces of the others."""
     rng = np.random.default_rng(seed)
-    levels = [1.9, *np.linspace(-0.7, -2.6, max(others, 1))[:others]]
+    levels = [1.9, *np.linspace(-1.1, -3.0, max(others, 1))[:others]]
     demonstrations, totals = [], []
     for maker, level in enumerate(levels):
         count, pairs = (experts, episode_pairs) if maker == 0 else (pieces, piece_pairs)
@@ -44,15 +50,15 @@ def make_audit(
         for episode in range(count):
             index = len(demonstrations)
             scores = scores_over_time(rng, level + rng.normal(0, 0.2), pairs, from_start=maker == 0)
-            kept = float(scores.mean()) >= CUT
-            verdict = "unsure" if abs(scores.mean() - CUT) < 0.25 else "keep" if kept else "drop"
+            score = score_of(scores)
+            verdict = "unsure" if abs(score - CUT) < 0.25 else "keep" if score >= CUT else "drop"
             demonstrations.append(
                 JudgedDemonstration.from_scores(
                     index,
                     (names or {}).get(index, f"{file} · episode {episode}"),
                     scores,
                     demonstrator=maker,
-                    expert_probability=1 / (1 + np.exp(-4.0 * (scores.mean() - CUT))),
+                    expert_probability=1 / (1 + np.exp(-4.0 * (score - CUT))),
                     verdict=verdict,
                     episode_return=float(2.4 * pairs * (1 + 0.3 * level / 2) + rng.normal(0, 12))
                     if with_return

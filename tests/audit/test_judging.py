@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.audit.examples import score_of
 
 from rilco.audit.judging import AGREEMENT, Grouping, _sentence, decide, formed, group, judge, short_names
 from rilco.audit.scoring import Scores
@@ -69,6 +70,16 @@ def test_groups_are_the_episodes_in_their_order(ids):
     for index, episode in enumerate(episodes):
         np.testing.assert_array_equal(np.flatnonzero(grouping.of_pair == index), episode.obs[:, 0])
     np.testing.assert_allclose(grouping.means(obs[:, 0]), [episode.obs.mean() for episode in episodes])
+
+
+@given(lengths=st.lists(st.integers(1, 120), min_size=1, max_size=5), seed=st.integers(0, 100))
+def test_a_demonstration_is_judged_alike_alone_and_among_others(lengths, seed):
+    rng = np.random.default_rng(seed)
+    of_pair = rng.permutation(np.repeat(np.arange(len(lengths)), lengths))
+    grouping = Grouping(of_pair, np.array(lengths))
+    scores = rng.normal(size=len(of_pair))
+    alone = [score_of(scores[rows]) for rows in grouping.rows()]
+    np.testing.assert_allclose(grouping.scores(scores), alone)
 
 
 # --- what the decision is
@@ -153,7 +164,7 @@ def test_kinds_that_run_into_each_other_are_inseparable():
     rng = np.random.default_rng(0)
     levels = np.concatenate([rng.normal(1.0, 0.5, 120), rng.normal(-0.6, 0.5, 80)])
     demos = make_demos([50] * 200)
-    audit, pairs = audited([levels, levels], demos)
+    audit, pairs = audited([levels, levels], demos, spread=0.0)
     assert audit.verdict.kind == "inseparable"
     assert "run into each other" in audit.verdict.sentence
     assert pairs.keep.all()
@@ -183,7 +194,8 @@ def test_the_audit_fits_together():
     assert [demo.episode_return for demo in audit.demonstrations] == [400.0] * 10 + [50.0] * 40
     for demo in audit.demonstrations:
         mine = pairs.demonstration == demo.index
-        assert demo.score == pytest.approx(pairs.score[mine].mean(), abs=1e-5)
+        windows = pairs.score[mine].reshape(-1, 50)
+        assert demo.score == pytest.approx(np.sort(windows)[:, -15:].mean(), abs=1e-5)
         assert (pairs.keep[mine] == (demo.score >= cut)).all()
     assert [(maker.name, maker.verdict) for maker in audit.demonstrators] == [
         ("e", "keep"),
@@ -322,8 +334,8 @@ def test_windows_are_consecutive_pairs_of_one_demonstration():
     assert len(rows) == 10 * 8 + 40
     assert sum(row["pairs"] for row in rows) == len(demos)
     assert [row["first_step"] for row in rows[:9]] == [*range(0, 400, 50), 0]
-    second = pairs.score[50:100]
-    assert rows[1]["score"] == pytest.approx(second.mean(), abs=1e-5)
+    second = np.sort(pairs.score[50:100])
+    assert rows[1]["score"] == pytest.approx(second[-15:].mean(), abs=1e-5)
     assert (rows[0]["verdict"], rows[-1]["verdict"]) == ("keep", "drop")
 
 

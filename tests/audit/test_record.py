@@ -31,7 +31,19 @@ def audit() -> Audit:
     return make_audit(experts=2, episode_pairs=120, others=2, pieces=3)
 
 
-def test_scores_over_time_are_means_of_windows_and_bins():
+def test_a_window_is_judged_by_its_best_pairs():
+    """An expert's start: most of its pairs are a beginner's, the last are not."""
+    start = np.repeat([-2.0, 3.0], [35, 15])
+    assert judge(start).windows == (3.0,)
+    assert judge(start[::-1]).score == 3.0, "in whatever order"
+    assert judge(np.repeat([-2.0, 3.0], [38, 12])).score == pytest.approx((12 * 3.0 - 3 * 2.0) / 15)
+    assert judge(np.repeat([-2.0, 3.0], [6, 6])).score == 0.5, (
+        "the mean, where there are no more than fifteen"
+    )
+    assert judge(np.concatenate([start, np.full(25, 1.0)])).score == pytest.approx((50 * 3.0 + 25) / 75)
+
+
+def test_scores_over_time_are_of_windows_and_means_of_bins():
     scores = np.repeat([1.0, -3.0, 2.0, 9.0], [50, 50, 50, 10])
     demo = judge(scores)
     assert demo.pairs == 160
@@ -50,13 +62,15 @@ def test_the_last_window_counts_from_half_its_length_on():
 
 
 @given(pairs=st.integers(1, 2500))
-def test_a_strip_has_at_most_200_bins_and_the_score_is_their_weighted_mean(pairs):
+def test_a_strip_has_at_most_200_bins_and_the_score_is_the_windows_weighted_mean(pairs):
     scores = np.random.default_rng(pairs).normal(size=pairs)
     demo = judge(scores)
     assert len(demo.strip) <= 200
     sizes = [min(demo.strip_pairs, pairs - k * demo.strip_pairs) for k in range(len(demo.strip))]
-    assert np.average(demo.strip, weights=sizes) == pytest.approx(demo.score, abs=1e-3)
+    assert np.average(demo.strip, weights=sizes) == pytest.approx(scores.mean(), abs=1e-3)
     sizes = [min(50, pairs - 50 * k) for k in range(len(demo.windows))]
+    best = [np.sort(scores[50 * k : 50 * k + 50])[-15:].mean() for k in range(len(demo.windows))]
+    np.testing.assert_allclose(demo.windows, best, rtol=1e-3)
     assert np.average(demo.windows, weights=sizes) == pytest.approx(demo.score, abs=1e-3)
     assert demo.worst_step < pairs
 

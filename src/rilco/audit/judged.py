@@ -22,6 +22,9 @@ VERDICTS = ("keep", "drop", "unsure")
 TRUTHS = ("expert", "non-expert")
 WINDOW_PAIRS = RUN_LENGTH
 """Pairs in a window: as many as the noise protocol takes from a non-expert at a stretch."""
+TELLING_PAIRS = 15
+"""So many of a window's pairs make its score, the best: an expert's first steps look like a beginner's, but a beginner has no
+stride like an expert's."""
 STRIP_BINS = 200
 """At most so many numbers make up a demonstration's strip."""
 
@@ -39,7 +42,7 @@ class JudgedDemonstrator:
     pairs: int
     """Pairs in all of them."""
     score: float
-    """Mean over these pairs; high = expert."""
+    """Mean of its demonstrations' scores, by their pairs; high = expert."""
     expert_probability: float
     """Calibrated, from 0 to 1."""
     verdict: str
@@ -66,13 +69,13 @@ class JudgedDemonstration:
     pairs: int
     """Its length."""
     score: float
-    """Mean of its pairs' scores; high = expert."""
+    """Mean of its windows' scores, by their pairs; high = expert."""
     expert_probability: float
     """Calibrated, from 0 to 1."""
     verdict: str
     """`keep`, `drop` or `unsure`."""
     windows: tuple[float, ...]
-    """Mean scores of consecutive windows; the last window may be shorter."""
+    """Scores of consecutive windows, each the mean of its best pairs; the last window may be shorter."""
     strip_pairs: int
     """Pairs in a bin of the strip."""
     strip: tuple[float, ...]
@@ -113,29 +116,39 @@ class JudgedDemonstration:
     def from_scores(cls, index: int, name: str, scores: np.ndarray, **judgement: Any) -> JudgedDemonstration:
         """From the scores of its pairs in order, [pairs]; the rest is passed on."""
         scores = np.asarray(scores, np.float64)
-        windows = bin_means(scores, WINDOW_PAIRS)
+        if not len(scores):
+            raise AuditError("A demonstration without a single pair cannot be judged.")
+        place = np.arange(len(scores))
+        windows = window_scores(scores, place // WINDOW_PAIRS)
         strip_pairs = -(-len(scores) // STRIP_BINS)
-        # The mean of a few last pairs is noise: such a window is neither the worst nor the best.
+        # The score of a few last pairs is noise: such a window is neither the worst nor the best.
         whole = windows[: max(1, (len(scores) + WINDOW_PAIRS // 2) // WINDOW_PAIRS)]
         return cls(
             index=index,
             name=name,
             pairs=len(scores),
-            score=float(scores.mean()),
+            score=float(windows[place // WINDOW_PAIRS].mean()),
             windows=tuple(_short(windows)),
             strip_pairs=strip_pairs,
-            strip=tuple(_short(bin_means(scores, strip_pairs))),
+            strip=tuple(_short(_bin_means(scores, strip_pairs))),
             worst_step=int(whole.argmin()) * WINDOW_PAIRS,
             best_step=int(whole.argmax()) * WINDOW_PAIRS,
             **judgement,
         )
 
 
-def bin_means(values: np.ndarray, size: int) -> np.ndarray:
+def window_scores(scores: np.ndarray, windows: np.ndarray) -> np.ndarray:
+    """[W] scores of windows by those of pairs [N]; `windows` [N] has the window of each pair, counted from 0."""
+    order = np.lexsort((-scores, windows))  # by window, and from its best pair on
+    sizes = np.bincount(windows)
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    best = order[rank < TELLING_PAIRS]
+    return np.bincount(windows[best], scores[best]) / np.minimum(sizes, TELLING_PAIRS)
+
+
+def _bin_means(values: np.ndarray, size: int) -> np.ndarray:
     """Means over consecutive bins of `size` values; the last bin may be smaller."""
     starts = np.arange(0, len(values), size)
-    if not len(starts):
-        raise AuditError("A demonstration without a single pair cannot be judged.")
     return np.add.reduceat(values, starts) / np.diff(np.append(starts, len(values)))
 
 

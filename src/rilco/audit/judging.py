@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rilco.audit.calibration import Calibration
-from rilco.audit.judged import WINDOW_PAIRS, JudgedDemonstration, JudgedDemonstrator
+from rilco.audit.judged import WINDOW_PAIRS, JudgedDemonstration, JudgedDemonstrator, window_scores
 from rilco.audit.record import Audit, Conclusion, NoiseFraction
 from rilco.audit.rule import UNSURE, Cut, expert_probability, find_cut
 from rilco.audit.scoring import Scores
@@ -91,6 +91,11 @@ class Grouping(NamedTuple):
         """[D] of scores [N]"""
         return np.bincount(self.of_pair, scores, len(self.pairs)) / self.pairs
 
+    def scores(self, of_pairs: np.ndarray) -> np.ndarray:
+        """[D] of the demonstrations, by scores of pairs [N]: the mean over their windows."""
+        windows = self.windows(WINDOW_PAIRS)
+        return self.means(window_scores(of_pairs, windows)[windows])
+
 
 def group(demos: Demonstrations) -> Grouping:
     _, first, ids = np.unique(demos.episode, return_index=True, return_inverse=True)
@@ -103,8 +108,9 @@ def group(demos: Demonstrations) -> Grouping:
 def decide(scores: Scores, grouping: Grouping) -> Decision:
     """Apply the rule to the mean over all stretches, and ask of each stretch whether it says the same."""
     pairs = grouping.pairs
-    each = np.array([grouping.means(stretch) for stretch in scores.stretches])  # [S, D]
-    overall, policy = each.mean(0), float(scores.policy.mean())
+    overall = grouping.scores(grouping.steadied(scores.pairs, AROUND))
+    each = _of_each_stretch(scores, grouping)
+    policy = float(scores.policy.mean())
     cut = find_cut(overall, pairs, policy)
     if cut is None:
         return Decision("inseparable", None, overall, np.ones(len(pairs)), 0.0, 0.0, policy)
@@ -120,6 +126,11 @@ def decide(scores: Scores, grouping: Grouping) -> Decision:
     probability = expert_probability(overall, cut)
     kind = _kind(cut, agreement, above)
     return Decision(kind, cut, overall, probability, agreement, above, policy)
+
+
+def _of_each_stretch(scores: Scores, grouping: Grouping) -> np.ndarray:
+    """[S, D] scores of the demonstrations by each stretch of training alone."""
+    return np.array([grouping.scores(grouping.steadied(stretch, AROUND)) for stretch in scores.stretches])
 
 
 def formed(scores: Scores, grouping: Grouping) -> bool:
@@ -166,7 +177,7 @@ def judge(
         seeds=tuple(seeds),
         verdict=Conclusion(decision.kind, _sentence(decision, grouping), decision.confidence, cut),
         noise_fraction=_noise(decision, scores, grouping),
-        demonstrators=_demonstrators(demos, of_pairs, decision, grouping, cut),
+        demonstrators=_demonstrators(demos, decision, grouping, cut),
         demonstrations=_demonstrations(demos, of_pairs, decision, grouping, cut),
         settings={
             "stretches": len(scores.stretches),
@@ -198,7 +209,8 @@ class PairJudgements(NamedTuple):
 
     def windows(self) -> list[dict[str, Any]]:
         """A row a window: where it is, its score and probability."""
-        rows = []
+        rows: list[dict[str, Any]] = []
+        scores = window_scores(self.score.astype(np.float64), self.grouping.windows(WINDOW_PAIRS))
         for index, mine in enumerate(self.grouping.rows()):
             for start in range(0, len(mine), WINDOW_PAIRS):
                 part = mine[start : start + WINDOW_PAIRS]
@@ -207,7 +219,7 @@ class PairJudgements(NamedTuple):
                         "demonstration": index,
                         "first_step": start,
                         "pairs": len(part),
-                        "score": float(self.score[part].mean()),
+                        "score": float(scores[len(rows)]),
                         "expert_probability": float(self.expert_probability[part].mean()),
                         "verdict": "keep" if self.keep[part[0]] else "drop",
                     }
@@ -232,7 +244,7 @@ def _demonstrations(
                 mine,
                 demonstrator=maker if len(demos.demonstrator_names) > 1 else None,
                 expert_probability=float(decision.probability[index]),
-                verdict=_verdict(float(mine.mean()), float(decision.probability[index]), cut),
+                verdict=_verdict(float(decision.scores[index]), float(decision.probability[index]), cut),
                 episode_return=None
                 if demos.reward is None
                 else float(demos.reward[rows].sum(dtype=np.float64)),
@@ -264,7 +276,7 @@ def _verdict(score: float, probability: float, cut: float | None) -> str:
 
 
 def _demonstrators(
-    demos: Demonstrations, scores: np.ndarray, decision: Decision, grouping: Grouping, cut: float | None
+    demos: Demonstrations, decision: Decision, grouping: Grouping, cut: float | None
 ) -> tuple[JudgedDemonstrator, ...]:
     """Nothing where one made all of it, or nobody knows who made what."""
     if len(demos.demonstrator_names) < 2:
@@ -273,16 +285,17 @@ def _demonstrators(
     judged = []
     for maker in np.unique(demos.demonstrator):
         mine = demos.demonstrator == maker
-        probability = float(decision.probability[grouping.of_pair[mine]].mean())
+        of_its_pairs = grouping.of_pair[mine]
+        probability = float(decision.probability[of_its_pairs].mean())
         sure = not UNSURE < probability < 1.0 - UNSURE
         verdict = ("drop" if cut is not None and probability < 0.5 else "keep") if sure else "unsure"
         judged.append(
             JudgedDemonstrator(
                 id=int(maker),
                 name=names[maker],
-                demonstrations=len(np.unique(grouping.of_pair[mine])),
+                demonstrations=len(np.unique(of_its_pairs)),
                 pairs=int(mine.sum()),
-                score=float(scores[mine].mean(dtype=np.float64)),
+                score=float(decision.scores[of_its_pairs].mean()),
                 expert_probability=probability,
                 verdict=verdict,
             )
@@ -299,10 +312,9 @@ def _noise(decision: Decision, scores: Scores, grouping: Grouping) -> NoiseFract
     estimate = float(np.sum(share * (1.0 - p)))
     spread = 1.96 * float(np.sqrt(np.sum(np.square(share) * p * (1.0 - p))))
     alone = []
-    for stretch, policy in zip(scores.stretches, scores.policy, strict=True):
-        means = grouping.means(stretch)
-        cut = find_cut(means, grouping.pairs, float(policy))
-        alone.append(float(np.sum(share * (1.0 - expert_probability(means, cut)))))
+    for each, policy in zip(_of_each_stretch(scores, grouping), scores.policy, strict=True):
+        cut = find_cut(each, grouping.pairs, float(policy))
+        alone.append(float(np.sum(share * (1.0 - expert_probability(each, cut)))))
     low = max(0.0, min(estimate - spread, *alone))
     return NoiseFraction(estimate, low, min(1.0, max(estimate + spread, *alone)))
 

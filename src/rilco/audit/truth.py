@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rilco.audit.judged import WINDOW_PAIRS
+from rilco.audit.judged import WINDOW_PAIRS, window_scores
 from rilco.audit.judging import PairJudgements
 from rilco.demonstrations import Demonstrations
 
@@ -30,12 +30,13 @@ def compare(judged: PairJudgements, demos: Demonstrations) -> Truth | None:
     expert = demos.expert
     if expert is None:
         return None
-    windows = judged.grouping.windows(WINDOW_PAIRS)
+    grouping, scores = judged.grouping, judged.score.astype(np.float64)
+    windows = grouping.windows(WINDOW_PAIRS)
     error = judged.expert_probability.astype(float) - expert
     return Truth(
-        auroc(judged.score, expert),
-        _group_auroc(judged.score, expert, windows),
-        _group_auroc(judged.score, expert, judged.demonstration),
+        auroc(scores, expert),
+        auroc(window_scores(scores, windows), _mostly(expert, windows)),
+        auroc(grouping.scores(scores), _mostly(expert, judged.demonstration)),
         float(judged.keep[expert].mean()) if expert.any() else None,
         float(judged.keep[~expert].mean()) if not expert.all() else None,
         float(np.mean(np.square(error))),
@@ -52,7 +53,6 @@ def auroc(scores: np.ndarray, positive: np.ndarray) -> float | None:
     return float((ranks[positive].sum() - ups * (ups + 1) / 2.0) / (ups * downs))
 
 
-def _group_auroc(scores: np.ndarray, expert: np.ndarray, ids: np.ndarray) -> float | None:
-    sizes = np.bincount(ids)
-    means = np.bincount(ids, scores) / sizes
-    return auroc(means, np.bincount(ids, expert) / sizes > 0.5)
+def _mostly(expert: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """Whether most pairs of each group are the expert's."""
+    return np.bincount(ids, expert) > 0.5 * np.bincount(ids)

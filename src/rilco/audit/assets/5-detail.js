@@ -189,7 +189,7 @@ function windowSection(demo) {
   // Two tables side by side; each says what its columns are to those who hear it.
   const half = all.length > 6 ? Math.ceil(all.length / 2) : all.length;
   const table = (from, to) => element("table", {},
-    element("caption", { class: "unseen" }, "Mean score of each window"),
+    element("caption", { class: "unseen" }, "Score of each window"),
     element("thead", { class: "unseen" }, element("tr", {},
       ...["Steps", "Score", "Note", "Distance to the cut"].map((name) => element("th", { scope: "col" }, name)))),
     element("tbody", {}, ...all.slice(from, to).map((value, i) => rowOf(value, from + i))));
