@@ -78,8 +78,20 @@ def test_a_demonstration_is_judged_alike_alone_and_among_others(lengths, seed):
     of_pair = rng.permutation(np.repeat(np.arange(len(lengths)), lengths))
     grouping = Grouping(of_pair, np.array(lengths))
     scores = rng.normal(size=len(of_pair))
-    alone = [score_of(scores[rows]) for rows in grouping.rows()]
+    alone = [score_of(scores[rows]) - grouping.lift(scores) for rows in grouping.rows()]
     np.testing.assert_allclose(grouping.scores(scores), alone)
+
+
+def test_demonstrations_are_on_the_scale_of_their_pairs():
+    """Though the best of their pairs make their score; but where a piece has a single good stretch, that is what counts."""
+    rng = np.random.default_rng(0)
+    grouping = Grouping(np.repeat(np.arange(11), 200), np.full(11, 200))
+    steady = rng.normal(2.0, 1.0, 2200)
+    steady[-200:] = np.tile(np.repeat([-3.0, 2.0], [35, 15]), 4)  # of the last one
+    scores = grouping.scores(steady)
+    np.testing.assert_allclose(scores[:10], 2.0, atol=0.35)
+    assert 2.0 - grouping.lift(steady) == pytest.approx(scores[10])
+    assert 0.9 < grouping.lift(steady) < 1.4
 
 
 # --- what the decision is
@@ -192,10 +204,11 @@ def test_the_audit_fits_together():
     assert [demo.truth == "expert" for demo in audit.demonstrations] == truth.tolist()
     assert [demo.pairs for demo in audit.demonstrations] == [400] * 10 + [50] * 40
     assert [demo.episode_return for demo in audit.demonstrations] == [400.0] * 10 + [50.0] * 40
+    lift = pairs.grouping.lift(pairs.score)
     for demo in audit.demonstrations:
         mine = pairs.demonstration == demo.index
         windows = pairs.score[mine].reshape(-1, 50)
-        assert demo.score == pytest.approx(np.sort(windows)[:, -15:].mean(), abs=1e-5)
+        assert demo.score == pytest.approx(np.sort(windows)[:, -15:].mean() - lift, abs=1e-5)
         assert (pairs.keep[mine] == (demo.score >= cut)).all()
     assert [(maker.name, maker.verdict) for maker in audit.demonstrators] == [
         ("e", "keep"),
@@ -335,7 +348,7 @@ def test_windows_are_consecutive_pairs_of_one_demonstration():
     assert sum(row["pairs"] for row in rows) == len(demos)
     assert [row["first_step"] for row in rows[:9]] == [*range(0, 400, 50), 0]
     second = np.sort(pairs.score[50:100])
-    assert rows[1]["score"] == pytest.approx(second[-15:].mean(), abs=1e-5)
+    assert rows[1]["score"] == pytest.approx(second[-15:].mean() - pairs.grouping.lift(pairs.score), abs=1e-5)
     assert (rows[0]["verdict"], rows[-1]["verdict"]) == ("keep", "drop")
 
 

@@ -75,7 +75,7 @@ class JudgedDemonstration:
     verdict: str
     """`keep`, `drop` or `unsure`."""
     windows: tuple[float, ...]
-    """Scores of consecutive windows, each the mean of its best pairs; the last window may be shorter."""
+    """Scores of consecutive windows, by the best pairs of each; the last window may be shorter."""
     strip_pairs: int
     """Pairs in a bin of the strip."""
     strip: tuple[float, ...]
@@ -113,13 +113,15 @@ class JudgedDemonstration:
                 raise AuditError(f"{where}: {name} is {getattr(self, name)}, but it has {self.pairs} pairs.")
 
     @classmethod
-    def from_scores(cls, index: int, name: str, scores: np.ndarray, **judgement: Any) -> JudgedDemonstration:
-        """From the scores of its pairs in order, [pairs]; the rest is passed on."""
+    def from_scores(
+        cls, index: int, name: str, scores: np.ndarray, lift: float = 0.0, **judgement: Any
+    ) -> JudgedDemonstration:
+        """From the scores of its pairs in order, [pairs]; its windows' are lowered by `lift`. The rest is passed on."""
         scores = np.asarray(scores, np.float64)
         if not len(scores):
             raise AuditError("A demonstration without a single pair cannot be judged.")
         place = np.arange(len(scores))
-        windows = window_scores(scores, place // WINDOW_PAIRS)
+        windows = best_means(scores, place // WINDOW_PAIRS) - lift
         strip_pairs = -(-len(scores) // STRIP_BINS)
         # The score of a few last pairs is noise: such a window is neither the worst nor the best.
         whole = windows[: max(1, (len(scores) + WINDOW_PAIRS // 2) // WINDOW_PAIRS)]
@@ -137,8 +139,8 @@ class JudgedDemonstration:
         )
 
 
-def window_scores(scores: np.ndarray, windows: np.ndarray) -> np.ndarray:
-    """[W] scores of windows by those of pairs [N]; `windows` [N] has the window of each pair, counted from 0."""
+def best_means(scores: np.ndarray, windows: np.ndarray) -> np.ndarray:
+    """[W] means over the best pairs of each window; `windows` [N] has the window of each pair, counted from 0."""
     order = np.lexsort((-scores, windows))  # by window, and from its best pair on
     sizes = np.bincount(windows)
     rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)

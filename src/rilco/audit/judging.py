@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rilco.audit.calibration import Calibration
-from rilco.audit.judged import WINDOW_PAIRS, JudgedDemonstration, JudgedDemonstrator, window_scores
+from rilco.audit.judged import WINDOW_PAIRS, JudgedDemonstration, JudgedDemonstrator, best_means
 from rilco.audit.record import Audit, Conclusion, NoiseFraction
 from rilco.audit.rule import UNSURE, Cut, expert_probability, find_cut
 from rilco.audit.scoring import Scores
@@ -93,8 +93,17 @@ class Grouping(NamedTuple):
 
     def scores(self, of_pairs: np.ndarray) -> np.ndarray:
         """[D] of the demonstrations, by scores of pairs [N]: the mean over their windows."""
+        return self.means(self.window_scores(of_pairs)[self.windows(WINDOW_PAIRS)])
+
+    def window_scores(self, of_pairs: np.ndarray) -> np.ndarray:
+        """[W] by the best pairs of each window, on the scale of the pairs themselves."""
+        return best_means(of_pairs, self.windows(WINDOW_PAIRS)) - self.lift(of_pairs)
+
+    def lift(self, of_pairs: np.ndarray) -> float:
+        """By how much the best pairs of a typical window score above all of its pairs."""
         windows = self.windows(WINDOW_PAIRS)
-        return self.means(window_scores(of_pairs, windows)[windows])
+        above = best_means(of_pairs, windows) - np.bincount(windows, of_pairs) / np.bincount(windows)
+        return float(np.median(above[windows]))
 
 
 def group(demos: Demonstrations) -> Grouping:
@@ -210,7 +219,7 @@ class PairJudgements(NamedTuple):
     def windows(self) -> list[dict[str, Any]]:
         """A row a window: where it is, its score and probability."""
         rows: list[dict[str, Any]] = []
-        scores = window_scores(self.score.astype(np.float64), self.grouping.windows(WINDOW_PAIRS))
+        scores = self.grouping.window_scores(self.score.astype(np.float64))
         for index, mine in enumerate(self.grouping.rows()):
             for start in range(0, len(mine), WINDOW_PAIRS):
                 part = mine[start : start + WINDOW_PAIRS]
@@ -231,7 +240,7 @@ def _demonstrations(
     demos: Demonstrations, scores: np.ndarray, decision: Decision, grouping: Grouping, cut: float | None
 ) -> tuple[JudgedDemonstration, ...]:
     names = short_names(demos.demonstrator_names)
-    counts = np.zeros(len(names), int)
+    counts, lift = np.zeros(len(names), int), grouping.lift(scores)
     judged = []
     for index, rows in enumerate(grouping.rows()):
         maker = int(demos.demonstrator[rows[0]])
@@ -242,6 +251,7 @@ def _demonstrations(
                 index,
                 f"{names[maker]} #{counts[maker]}",
                 mine,
+                lift,
                 demonstrator=maker if len(demos.demonstrator_names) > 1 else None,
                 expert_probability=float(decision.probability[index]),
                 verdict=_verdict(float(decision.scores[index]), float(decision.probability[index]), cut),

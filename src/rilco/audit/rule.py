@@ -62,7 +62,7 @@ class Cut(NamedTuple):
 
 
 def find_cut(scores: np.ndarray, pairs: np.ndarray, policy: float) -> Cut | None:
-    """The cut below the majority, for demonstrations with mean scores [D] and lengths [D]; None for fewer than two.
+    """The cut below the majority, for demonstrations with scores [D] and lengths [D]; None for fewer than two.
 
     `policy` is the learner's mean score: the way from it to the majority is the unit of a separation.
     """

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rilco.audit.judged import WINDOW_PAIRS, window_scores
+from rilco.audit.judged import WINDOW_PAIRS
 from rilco.audit.judging import PairJudgements
 from rilco.demonstrations import Demonstrations
 
@@ -35,7 +35,7 @@ def compare(judged: PairJudgements, demos: Demonstrations) -> Truth | None:
     error = judged.expert_probability.astype(float) - expert
     return Truth(
         auroc(scores, expert),
-        auroc(window_scores(scores, windows), _mostly(expert, windows)),
+        auroc(grouping.window_scores(scores), _mostly(expert, windows)),
         auroc(grouping.scores(scores), _mostly(expert, judged.demonstration)),
         float(judged.keep[expert].mean()) if expert.any() else None,
         float(judged.keep[~expert].mean()) if not expert.all() else None,
