@@ -45,16 +45,13 @@ def main() -> None:
             audited = train_and_audit(config, result.with_suffix(""), workers=options.workers, quiet=True)
             truth, verdict = compare(audited.pairs, audited.demos), audited.audit.verdict
             assert truth is not None, "the mixtures have labels"
-            row = {"kind": verdict.kind, "confidence": verdict.confidence, **truth._asdict()}
+            row = {"kind": verdict.kind, **truth._asdict()}
             result.write_text(json.dumps(row) + "\n")
         row = json.loads(result.read_text())
         numbers = [row[key] for key in ("demonstration_auroc", "expert_kept", "other_kept")]
         shown = ["" if number is None else f"{number:.3f}" for number in numbers]
         noise = f"{demos.noise_fraction:.0%}"
-        print(
-            f"| {name} | {noise} | {row['kind']} | {row['confidence']:.0%} | {' | '.join(shown)} |",
-            flush=True,
-        )
+        print(f"| {name} | {noise} | {row['kind']} | {' | '.join(shown)} |", flush=True)
 
 
 def cases(task: Task) -> Iterator[tuple[str, Demonstrations]]:

@@ -85,7 +85,7 @@ def measure(config: RunConfig, recorded: Path) -> dict[str, Any]:
         assert truth is not None, "the datasets have labels"
         found[name] = {
             "kind": audit.verdict.kind,
-            "confidence": round(audit.verdict.confidence, 4),
+            "confidence": audit.verdict.confidence,
             "noise": None if noise is None else [noise.low, noise.estimate, noise.high],
             **truth._asdict(),
         }

@@ -39,6 +39,8 @@ def main() -> None:
     )
     options = parser.parse_args()
     if options.rounds:
+        if len(options.runs) > 1:
+            parser.error("--rounds shows one run")
         show_rounds(Run(options.runs[0]), options.episodes)
         return
     print("| run | transitions | expert | first clone | share | policy | share | finish | share |")
@@ -79,6 +81,10 @@ def show_rounds(run: Run, episodes: int) -> None:
         returns = ", ".join(f"{outcome.returns.mean():,.0f}" for outcome in outcomes)
         falls = ", ".join(f"{np.sum(outcome.lengths < longest)}" for outcome in outcomes)
         print(f"| {folder.name} | {returns} | {falls} |", flush=True)
+    last = load_policy(run.path / "phases" / "3-policy.safetensors")
+    outcome = evaluate(last, task=run.config.task, episodes=episodes, seed=SEED)
+    print(f"| the mean | {outcome.returns.mean():,.0f} | {np.sum(outcome.lengths < longest)} |")
+    print(f"| the expert | {expert_return(run, episodes):,.0f} | |")
 
 
 def row(cells: list[str]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from rilco.audit.grouping import best_means
+from rilco.audit.judged import WINDOW_PAIRS
 from rilco.audit.record import Audit, Conclusion, JudgedDemonstration, JudgedDemonstrator, NoiseFraction
 
 CUT = 0.4
@@ -22,10 +24,9 @@ def scores_over_time(rng: np.random.Generator, level: float, pairs: int, *, from
     return level + 1.5 * wander + rhythm + 0.3 * noise + start
 
 
-def score_of(scores: np.ndarray) -> float:
-    """Of a demonstration with these scores of pairs."""
-    judgement = {"demonstrator": None, "expert_probability": 0.5, "verdict": "unsure"}
-    return JudgedDemonstration.from_scores(0, "", scores, **judgement).score
+def windows_of(scores: np.ndarray) -> np.ndarray:
+    """Of a demonstration with these scores of pairs: the best of each window, with nothing taken off."""
+    return best_means(scores, np.arange(len(scores)) // WINDOW_PAIRS)
 
 
 def make_audit(
@@ -50,13 +51,15 @@ def make_audit(
         for episode in range(count):
             index = len(demonstrations)
             scores = scores_over_time(rng, level + rng.normal(0, 0.2), pairs, from_start=maker == 0)
-            score = score_of(scores)
+            windows = windows_of(scores)
+            score = float(np.repeat(windows, WINDOW_PAIRS)[:pairs].mean())
             verdict = "unsure" if abs(score - CUT) < 0.25 else "keep" if score >= CUT else "drop"
             demonstrations.append(
                 JudgedDemonstration.from_scores(
                     index,
                     (names or {}).get(index, f"{file} · episode {episode}"),
                     scores,
+                    windows,
                     demonstrator=maker,
                     expert_probability=1 / (1 + np.exp(-4.0 * (score - CUT))),
                     verdict=verdict,
@@ -104,7 +107,7 @@ def make_audit(
     )
 
 
-def without_cut(audit: Audit, kind: str, sentence: str, confidence: float) -> Audit:
+def without_cut(audit: Audit, kind: str, sentence: str, confidence: float | None) -> Audit:
     """The same demonstrations where no cut is proposed."""
     from dataclasses import replace
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.audit.examples import make_audit
+from tests.audit.examples import make_audit, windows_of
 
 from rilco.audit.checks import AuditError
 from rilco.audit.record import Audit, Conclusion, JudgedDemonstration, NoiseFraction
@@ -23,7 +23,8 @@ JUDGEMENT: dict[str, Any] = {"demonstrator": None, "expert_probability": 0.5, "v
 
 
 def judge(scores: Any, **changes: Any) -> JudgedDemonstration:
-    return JudgedDemonstration.from_scores(0, "one", np.asarray(scores), **{**JUDGEMENT, **changes})
+    scores = np.asarray(scores)
+    return JudgedDemonstration.from_scores(0, "one", scores, windows_of(scores), **{**JUDGEMENT, **changes})
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +114,7 @@ def test_the_csv_has_a_row_a_demonstration(audit):
     assert float(rows[3]["score"]) == audit.demonstrations[3].score
     assert float(rows[3]["return"]) == audit.demonstrations[3].episode_return
     assert rows[3]["verdict"] == audit.demonstrations[3].verdict
+    assert rows[0]["demonstrator"] == "expert.npz"
     assert int(rows[0]["worst_step"]) == audit.demonstrations[0].worst_step
     assert rows[0]["truth"] == ""
 
@@ -157,6 +159,7 @@ def remove(path: str):
         (put("verdict.kind", "mixd"), "Did you mean 'mixed'"),
         (put("verdict.cut", None), "verdict.cut is missing"),
         (put("verdict.confidence", 1.5), r"verdict.confidence is 1\.5; expected a number from 0 to 1"),
+        (put("verdict.confidence", None), "verdict.confidence is missing; expected a number"),
         (put("verdict.confidence", True), "verdict.confidence is True; expected a finite number"),
         (put("verdict.sentence", 3), "verdict.sentence is 3; expected text"),
         (put("noise_fraction.low", 0.99), "outside of its interval"),

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rilco.audit.judging import Grouping, PairJudgements
+from rilco.audit.grouping import Grouping
+from rilco.audit.judging import PairJudgements
 from rilco.audit.truth import auroc, compare
 from rilco.demonstrations import Demonstrations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import functools
 import io
@@ -13,11 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from rilco.audit.checks import AuditError
-from rilco.audit.judging import PairJudgements, formed, group, judge
+from rilco.audit.grouping import group
+from rilco.audit.judging import PairJudgements, formed, judge, names_of
 from rilco.audit.page import write_page
 from rilco.audit.pictures import take_pictures
 from rilco.audit.record import Audit
 from rilco.audit.scoring import FORMING, Scores, check_auditable, score_run, stretch_iterations
+from rilco.audit.windows import windows_csv
 from rilco.config import RunConfig
 from rilco.demonstrations import Demonstrations
 from rilco.errors import ConfigError
@@ -85,7 +86,7 @@ def audit_runs(
     whole = read_demonstrations(config)
     if whole is None:
         raise AuditError(f"{runs[0].path}: learns from no demonstrations.")
-    demos = in_pieces(whole, pieces) if pieces else whole
+    demos, names = (in_pieces(whole, pieces), piece_names(whole, pieces)) if pieces else (whole, None)
     enough = functools.partial(formed, grouping=group(demos))
     parts = []
     for run in runs:
@@ -118,7 +119,13 @@ def audit_runs(
         task=config.task.name,
         files=config.demos or demos.demonstrator_names,
         seeds=[run.config.seed for run in runs],
-        settings={"method": config.method, "loss": config.classifier.loss, "lambda": config.classifier.lam},
+        names=names,
+        settings={
+            "method": config.method,
+            "loss": config.classifier.loss,
+            "lambda": config.classifier.lam,
+            **({"pairs in a piece": pieces} if pieces else {}),
+        },
     )
     return Audited(demos, audit, pairs, scores, config)
 
@@ -191,8 +198,17 @@ def train_if_needed(
 
 def in_pieces(demos: Demonstrations, length: int) -> Demonstrations:
     """The same pairs, each stretch of so many a demonstration of its own."""
+    return dataclasses.replace(demos, episode=group(demos).windows(length))
+
+
+def piece_names(demos: Demonstrations, length: int) -> list[str]:
+    """Of these pieces: where each was cut from."""
     grouping = group(demos)
-    return dataclasses.replace(demos, episode=grouping.windows(length))
+    return [
+        f"{name}, steps {first:,}\N{EN DASH}{min(first + length, pairs) - 1:,}"
+        for name, pairs in zip(names_of(demos, grouping), grouping.pairs.tolist(), strict=True)
+        for first in range(0, pairs, length)
+    ]
 
 
 def write_audit(audited: Audited, out: Path, *, pictures: bool = True) -> Path:
@@ -201,18 +217,10 @@ def write_audit(audited: Audited, out: Path, *, pictures: bool = True) -> Path:
     out.mkdir(parents=True, exist_ok=True)
     write_atomically(out / JSON, audit.to_json().encode())
     write_atomically(out / CSV, audit.to_csv().encode())
-    write_atomically(out / WINDOWS, _windows_csv(pairs).encode())
+    write_atomically(out / WINDOWS, windows_csv(audit).encode())
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **pairs._asdict())
     write_atomically(out / PAIRS, buffer.getvalue())
     gallery = take_pictures(audit, audited.demos, audited.config.task) if pictures else None
     write_page(audit, out / PAGE, gallery)
     return out / PAGE
-
-
-def _windows_csv(pairs: PairJudgements) -> str:
-    rows, text = pairs.windows(), io.StringIO()
-    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({**row, "score": f"{row['score']:.5g}"} for row in rows)
-    return text.getvalue()

@@ -22,9 +22,6 @@ VERDICTS = ("keep", "drop", "unsure")
 TRUTHS = ("expert", "non-expert")
 WINDOW_PAIRS = RUN_LENGTH
 """Pairs in a window: as many as the noise protocol takes from a non-expert at a stretch."""
-TELLING_PAIRS = 15
-"""So many of a window's pairs make its score, the best: an expert's first steps look like a beginner's, but a beginner has no
-stride like an expert's."""
 STRIP_BINS = 200
 """At most so many numbers make up a demonstration's strip."""
 
@@ -114,14 +111,12 @@ class JudgedDemonstration:
 
     @classmethod
     def from_scores(
-        cls, index: int, name: str, scores: np.ndarray, lift: float = 0.0, **judgement: Any
+        cls, index: int, name: str, scores: np.ndarray, windows: np.ndarray, **judgement: Any
     ) -> JudgedDemonstration:
-        """From the scores of its pairs in order, [pairs]; its windows' are lowered by `lift`. The rest is passed on."""
-        scores = np.asarray(scores, np.float64)
+        """From the scores of its pairs in order, [pairs], and of its windows; the rest is passed on."""
+        scores, windows = np.asarray(scores, np.float64), np.asarray(windows, np.float64)
         if not len(scores):
             raise AuditError("A demonstration without a single pair cannot be judged.")
-        place = np.arange(len(scores))
-        windows = best_means(scores, place // WINDOW_PAIRS) - lift
         strip_pairs = -(-len(scores) // STRIP_BINS)
         # The score of a few last pairs is noise: such a window is neither the worst nor the best.
         whole = windows[: max(1, (len(scores) + WINDOW_PAIRS // 2) // WINDOW_PAIRS)]
@@ -129,7 +124,7 @@ class JudgedDemonstration:
             index=index,
             name=name,
             pairs=len(scores),
-            score=float(windows[place // WINDOW_PAIRS].mean()),
+            score=float(np.repeat(windows, WINDOW_PAIRS)[: len(scores)].mean()),
             windows=tuple(_short(windows)),
             strip_pairs=strip_pairs,
             strip=tuple(_short(_bin_means(scores, strip_pairs))),
@@ -137,15 +132,6 @@ class JudgedDemonstration:
             best_step=int(whole.argmax()) * WINDOW_PAIRS,
             **judgement,
         )
-
-
-def best_means(scores: np.ndarray, windows: np.ndarray) -> np.ndarray:
-    """[W] means over the best pairs of each window; `windows` [N] has the window of each pair, counted from 0."""
-    order = np.lexsort((-scores, windows))  # by window, and from its best pair on
-    sizes = np.bincount(windows)
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    best = order[rank < TELLING_PAIRS]
-    return np.bincount(windows[best], scores[best]) / np.minimum(sizes, TELLING_PAIRS)
 
 
 def _bin_means(values: np.ndarray, size: int) -> np.ndarray:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rilco.audit.calibration import Calibration
-from rilco.audit.judged import WINDOW_PAIRS, JudgedDemonstration, JudgedDemonstrator, best_means
+from rilco.audit.grouping import Grouping, group
+from rilco.audit.judged import WINDOW_PAIRS, JudgedDemonstration, JudgedDemonstrator
 from rilco.audit.record import Audit, Conclusion, NoiseFraction
 from rilco.audit.rule import UNSURE, Cut, expert_probability, find_cut
 from rilco.audit.scoring import Scores
@@ -43,75 +44,33 @@ class Decision(NamedTuple):
     """The learner's own mean score."""
 
     @property
-    def confidence(self) -> float:
-        """That the verdict holds: how clear the components are, times how steady the decision."""
-        if self.cut is None:
-            return 0.0
+    def confidence(self) -> float | None:
+        """That the verdict holds: how clear the components are, times how steady the decision. None where it is that nothing
+        can be decided."""
+        if self.cut is None or not self.decided:
+            return None
         two = self.cut.probability
-        clear = {"mixed": two, "clean": 1.0 - two}.get(self.kind, 0.5)
-        return float(np.clip(clear * self.agreement, 0.0, 1.0))
+        return float(np.clip((two if self.kind == "mixed" else 1.0 - two) * self.agreement, 0.0, 1.0))
 
+    @property
+    def decided(self) -> bool:
+        return self.kind in ("mixed", "clean")
 
-class Grouping(NamedTuple):
-    """Which demonstration each pair belongs to, in the order of `Demonstrations.episodes`."""
+    @property
+    def proposed(self) -> float | None:
+        """The cut, where one is proposed."""
+        return self.cut.cut if self.cut is not None and self.kind == "mixed" else None
 
-    of_pair: np.ndarray  # [N] index of the demonstration
-    pairs: np.ndarray  # [D]
+    @property
+    def least(self) -> float:
+        """The score from which on a demonstration is kept."""
+        return -np.inf if self.proposed is None else self.proposed
 
-    def rows(self) -> list[np.ndarray]:
-        """The pairs of each demonstration, in order."""
-        order = np.argsort(self.of_pair, kind="stable")
-        return np.split(order, np.cumsum(self.pairs)[:-1])
-
-    def windows(self, length: int) -> np.ndarray:
-        """[N] a number for each window of `length` consecutive pairs of a demonstration, counted through all of them."""
-        window = np.empty(len(self.of_pair), np.int64)
-        begins = np.cumsum(self.pairs) - self.pairs
-        place = np.arange(len(window)) - np.repeat(begins, self.pairs)  # of a pair in its demonstration
-        window[np.argsort(self.of_pair, kind="stable")] = np.cumsum(place % length == 0) - 1
-        return window
-
-    def steadied(self, scores: np.ndarray, around: int) -> np.ndarray:
-        """[N] means over each pair and `around` neighbours on either side in the demonstration.
-
-        At its ends it is mirrored, so that its own mean stays what it is.
-        """
-        order = np.argsort(self.of_pair, kind="stable")
-        length = np.repeat(self.pairs, self.pairs)
-        begins = np.repeat(np.cumsum(self.pairs) - self.pairs, self.pairs)
-        place, total = np.arange(len(scores)) - begins, np.zeros(len(scores))
-        for offset in range(-around, around + 1):
-            there = (place + offset) % (2 * length)
-            total += scores[order[begins + np.minimum(there, 2 * length - 1 - there)]]
-        steadied = np.empty(len(scores))
-        steadied[order] = total / (2 * around + 1)
-        return steadied
-
-    def means(self, scores: np.ndarray) -> np.ndarray:
-        """[D] of scores [N]"""
-        return np.bincount(self.of_pair, scores, len(self.pairs)) / self.pairs
-
-    def scores(self, of_pairs: np.ndarray) -> np.ndarray:
-        """[D] of the demonstrations, by scores of pairs [N]: the mean over their windows."""
-        return self.means(self.window_scores(of_pairs)[self.windows(WINDOW_PAIRS)])
-
-    def window_scores(self, of_pairs: np.ndarray) -> np.ndarray:
-        """[W] by the best pairs of each window, on the scale of the pairs themselves."""
-        return best_means(of_pairs, self.windows(WINDOW_PAIRS)) - self.lift(of_pairs)
-
-    def lift(self, of_pairs: np.ndarray) -> float:
-        """By how much the best pairs of a typical window score above all of its pairs."""
-        windows = self.windows(WINDOW_PAIRS)
-        above = best_means(of_pairs, windows) - np.bincount(windows, of_pairs) / np.bincount(windows)
-        return float(np.median(above[windows]))
-
-
-def group(demos: Demonstrations) -> Grouping:
-    _, first, ids = np.unique(demos.episode, return_index=True, return_inverse=True)
-    place = np.empty(len(first), np.int64)
-    place[np.argsort(first, kind="stable")] = np.arange(len(first))
-    of_pair = place[ids]
-    return Grouping(of_pair, np.bincount(of_pair))
+    def verdict(self, probability: float, kept: bool) -> str:
+        """On something with this probability of being the expert's, that is kept or not."""
+        if not self.decided or UNSURE < probability < 1.0 - UNSURE:
+            return "unsure"
+        return "keep" if kept else "drop"
 
 
 def decide(scores: Scores, grouping: Grouping) -> Decision:
@@ -171,23 +130,28 @@ def judge(
     task: str,
     files: Sequence[str],
     seeds: Sequence[int],
+    names: Sequence[str] | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> tuple[Audit, PairJudgements]:
-    """The audit of demonstrations by their scores. Their ground truth, where there is one, is only copied along."""
+    """The audit of demonstrations by their scores, which have `names` or are numbered. Their ground truth, where there is one,
+    is only copied along."""
     grouping = group(demos)
     decision = decide(scores, grouping)
     of_pairs = grouping.steadied(scores.pairs, AROUND)
     calibration = Calibration(of_pairs, decision.probability[grouping.of_pair])
-    cut = decision.cut.cut if decision.cut is not None and decision.kind == "mixed" else None
     audit = Audit(
         task=task,
         files=tuple(files),
         transitions=scores.transitions,
         seeds=tuple(seeds),
-        verdict=Conclusion(decision.kind, _sentence(decision, grouping), decision.confidence, cut),
+        verdict=Conclusion(
+            decision.kind, _sentence(decision, grouping), decision.confidence, decision.proposed
+        ),
         noise_fraction=_noise(decision, scores, grouping),
-        demonstrators=_demonstrators(demos, decision, grouping, cut),
-        demonstrations=_demonstrations(demos, of_pairs, decision, grouping, cut),
+        demonstrators=_demonstrators(demos, decision, grouping),
+        demonstrations=_demonstrations(
+            demos, names or names_of(demos, grouping), of_pairs, decision, grouping
+        ),
         settings={
             "stretches": len(scores.stretches),
             "agreement of stretches": round(decision.agreement, 4),
@@ -216,45 +180,24 @@ class PairJudgements(NamedTuple):
     def grouping(self) -> Grouping:
         return Grouping(self.demonstration, np.bincount(self.demonstration))
 
-    def windows(self) -> list[dict[str, Any]]:
-        """A row a window: where it is, its score and probability."""
-        rows: list[dict[str, Any]] = []
-        scores = self.grouping.window_scores(self.score.astype(np.float64))
-        for index, mine in enumerate(self.grouping.rows()):
-            for start in range(0, len(mine), WINDOW_PAIRS):
-                part = mine[start : start + WINDOW_PAIRS]
-                rows.append(
-                    {
-                        "demonstration": index,
-                        "first_step": start,
-                        "pairs": len(part),
-                        "score": float(scores[len(rows)]),
-                        "expert_probability": float(self.expert_probability[part].mean()),
-                        "verdict": "keep" if self.keep[part[0]] else "drop",
-                    }
-                )
-        return rows
-
 
 def _demonstrations(
-    demos: Demonstrations, scores: np.ndarray, decision: Decision, grouping: Grouping, cut: float | None
+    demos: Demonstrations, names: Sequence[str], scores: np.ndarray, decision: Decision, grouping: Grouping
 ) -> tuple[JudgedDemonstration, ...]:
-    names = short_names(demos.demonstrator_names)
-    counts, lift = np.zeros(len(names), int), grouping.lift(scores)
+    ends = np.cumsum(-(-grouping.pairs // WINDOW_PAIRS))  # of each one's windows
+    windows = np.split(grouping.window_scores(scores), ends[:-1])
     judged = []
     for index, rows in enumerate(grouping.rows()):
-        maker = int(demos.demonstrator[rows[0]])
-        counts[maker] += 1
-        mine = scores[rows].astype(np.float64)
+        probability = float(decision.probability[index])
         judged.append(
             JudgedDemonstration.from_scores(
                 index,
-                f"{names[maker]} #{counts[maker]}",
-                mine,
-                lift,
-                demonstrator=maker if len(demos.demonstrator_names) > 1 else None,
-                expert_probability=float(decision.probability[index]),
-                verdict=_verdict(float(decision.scores[index]), float(decision.probability[index]), cut),
+                names[index],
+                scores[rows],
+                windows[index],
+                demonstrator=int(demos.demonstrator[rows[0]]) if len(demos.demonstrator_names) > 1 else None,
+                expert_probability=probability,
+                verdict=decision.verdict(probability, bool(decision.scores[index] >= decision.least)),
                 episode_return=None
                 if demos.reward is None
                 else float(demos.reward[rows].sum(dtype=np.float64)),
@@ -264,6 +207,17 @@ def _demonstrations(
             )
         )
     return tuple(judged)
+
+
+def names_of(demos: Demonstrations, grouping: Grouping) -> list[str]:
+    """Of the demonstrations: who made it, and the how manieth it is."""
+    makers, counts = short_names(demos.demonstrator_names), np.zeros(len(demos.demonstrator_names), int)
+    names = []
+    for rows in grouping.rows():
+        maker = int(demos.demonstrator[rows[0]])
+        counts[maker] += 1
+        names.append(f"{makers[maker]} #{counts[maker]}")
+    return names
 
 
 def short_names(names: Sequence[str]) -> list[str]:
@@ -279,14 +233,8 @@ def short_names(names: Sequence[str]) -> list[str]:
     return short if all(short) and len(set(short)) == len(set(names)) else list(names)
 
 
-def _verdict(score: float, probability: float, cut: float | None) -> str:
-    if UNSURE < probability < 1.0 - UNSURE:
-        return "unsure"
-    return "keep" if cut is None or score >= cut else "drop"
-
-
 def _demonstrators(
-    demos: Demonstrations, decision: Decision, grouping: Grouping, cut: float | None
+    demos: Demonstrations, decision: Decision, grouping: Grouping
 ) -> tuple[JudgedDemonstrator, ...]:
     """Nothing where one made all of it, or nobody knows who made what."""
     if len(demos.demonstrator_names) < 2:
@@ -297,8 +245,6 @@ def _demonstrators(
         mine = demos.demonstrator == maker
         of_its_pairs = grouping.of_pair[mine]
         probability = float(decision.probability[of_its_pairs].mean())
-        sure = not UNSURE < probability < 1.0 - UNSURE
-        verdict = ("drop" if cut is not None and probability < 0.5 else "keep") if sure else "unsure"
         judged.append(
             JudgedDemonstrator(
                 id=int(maker),
@@ -307,7 +253,7 @@ def _demonstrators(
                 pairs=int(mine.sum()),
                 score=float(decision.scores[of_its_pairs].mean()),
                 expert_probability=probability,
-                verdict=verdict,
+                verdict=decision.verdict(probability, decision.kind != "mixed" or probability >= 0.5),
             )
         )
     return tuple(judged)

@@ -97,15 +97,21 @@ def _words(audit: Audit) -> dict[str, str]:
         "task": audit.task,
         "headline": _headline(audit),
         "sentence": verdict.sentence,
-        "sure": next(words for least, words in _SURE if verdict.confidence >= least),
-        "confidence": _percent(verdict.confidence),
-        "noise": "unknown" if noise is None else _percent(noise.estimate),
-        "interval": "" if noise is None else f"{_percent(noise.low)} to {_percent(noise.high)}",
+        "sure": _how_sure(verdict.confidence),
+        "confidence": "" if verdict.confidence is None else percent(verdict.confidence),
+        "noise": "unknown" if noise is None else percent(noise.estimate),
+        "interval": "" if noise is None else f"{percent(noise.low)} to {percent(noise.high)}",
         "judged": _count(len(audit.demonstrations), "demonstration"),
         "pairs": _count(pairs, "pair") + (f", {_count(makers, 'demonstrator')}" if makers else ""),
         "transitions": _count(audit.transitions, "transition"),
         "seeds": _count(len(audit.seeds), "seed"),
     }
+
+
+def _how_sure(confidence: float | None) -> str:
+    if confidence is None:
+        return "Undecided"
+    return next(words for least, words in _SURE if confidence >= least)
 
 
 def _headline(audit: Audit) -> str:
@@ -122,7 +128,7 @@ def _count(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """Never 100% or 0% of what is not quite all or none."""
     text = f"{100 * share:.1f}".removesuffix(".0")
     if 0 < share < 1 and text in ("0", "100"):

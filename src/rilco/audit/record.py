@@ -52,15 +52,20 @@ class Conclusion:
     """`mixed`, `clean`, `inseparable` or `majority-bad`."""
     sentence: str
     """The same in words, with the reason."""
-    confidence: float
-    """How sure the decision rule is of it, from 0 to 1."""
+    confidence: float | None
+    """How sure the decision rule is of it, from 0 to 1; None where it is that nothing can be decided."""
     cut: float | None
     """Demonstrations with a lower score are dropped; None where no cut is proposed."""
 
     def __post_init__(self) -> None:
         check_choice(self.kind, "verdict.kind", KINDS)
         check_text(self.sentence, "verdict.sentence")
-        settle(self, "confidence", check_number(self.confidence, "verdict.confidence", 0.0, 1.0))
+        if self.confidence is not None:
+            settle(self, "confidence", check_number(self.confidence, "verdict.confidence", 0.0, 1.0))
+        elif self.kind in ("mixed", "clean"):
+            raise AuditError(
+                f"verdict.confidence is missing; expected a number, because the verdict is {self.kind!r}."
+            )
         if self.cut is not None:
             settle(self, "cut", check_number(self.cut, "verdict.cut"))
         elif self.kind == "mixed":
@@ -178,8 +183,12 @@ class Audit:
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(_CSV_COLUMNS)
+        makers = {maker.id: maker.name for maker in self.demonstrators}
         for demo in self.demonstrations:
             values = [getattr(demo, name) for name in _CSV_COLUMNS.values()]
+            values[list(_CSV_COLUMNS).index("demonstrator")] = (
+                None if demo.demonstrator is None else makers[demo.demonstrator]
+            )
             writer.writerow("" if value is None else value for value in values)
         # A file name may hold bytes that are no text; they must not stop the file from being written.
         return out.getvalue().encode("utf-8", "replace").decode("utf-8")

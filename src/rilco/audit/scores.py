@@ -70,9 +70,5 @@ class Average:
         self._count += 1
 
     @property
-    def count(self) -> int:
-        return self._count
-
-    @property
     def mean(self) -> np.ndarray:
         return self._sum / max(1, self._count)

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rilco.audit.judged import WINDOW_PAIRS
 from rilco.audit.judging import PairJudgements
 from rilco.demonstrations import Demonstrations
 
@@ -31,11 +30,10 @@ def compare(judged: PairJudgements, demos: Demonstrations) -> Truth | None:
     if expert is None:
         return None
     grouping, scores = judged.grouping, judged.score.astype(np.float64)
-    windows = grouping.windows(WINDOW_PAIRS)
     error = judged.expert_probability.astype(float) - expert
     return Truth(
         auroc(scores, expert),
-        auroc(grouping.window_scores(scores), _mostly(expert, windows)),
+        auroc(grouping.window_scores(scores), _mostly(expert, grouping.windows())),
         auroc(grouping.scores(scores), _mostly(expert, judged.demonstration)),
         float(judged.keep[expert].mean()) if expert.any() else None,
         float(judged.keep[~expert].mean()) if not expert.all() else None,

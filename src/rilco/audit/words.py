@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rilco.audit.auditing import Audited
+from rilco.audit.page import percent
 from rilco.audit.truth import compare
 
 
@@ -10,9 +11,10 @@ def describe(audited: Audited) -> list[str]:
     """The verdict in a few lines, and how it compares with the labels where there are any."""
     audit = audited.audit
     dropped = sum(not audit.keeps(demo) for demo in audit.demonstrations)
-    noise = audit.noise_fraction
+    noise, verdict = audit.noise_fraction, audit.verdict
+    sure = "" if verdict.confidence is None else f" (confidence {percent(verdict.confidence)})"
     lines = [
-        f"{audit.verdict.kind} (confidence {audit.verdict.confidence:.0%}): {audit.verdict.sentence}",
+        f"{verdict.kind}{sure}: {verdict.sentence}",
         f"Kept {len(audit.demonstrations) - dropped:,} of {len(audit.demonstrations):,} demonstrations, "
         f"{audited.pairs.keep.mean():.1%} of the pairs."
         + (

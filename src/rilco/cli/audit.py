@@ -71,13 +71,15 @@ def command(**options: Any) -> None:
         with StopSignal() as stop:
             _audit(options, stop)
     except KeyboardInterrupt as interrupt:
-        click.echo("\nStopped. The same command goes on where it was.", err=True)
+        # Of a run, scoring goes on in memory: there is nothing to go on with.
+        again = "goes on where it was" if options["run"] is None else "begins again; the run is as it was"
+        click.echo(f"\nStopped. The same command {again}.", err=True)
         sys.exit(exit_code(interrupt))
 
 
 def _audit(options: dict[str, Any], stop: StopSignal) -> None:
-    _check_targets(options)
     out = _folder(options)
+    _check_targets(options, out)
     audited = _of_run(options, stop) if options["run"] is not None else _of_data(options, out, stop)
     from rilco.audit.auditing import write_audit
     from rilco.audit.words import describe
@@ -126,12 +128,16 @@ def _of_data(options: dict[str, Any], out: Path, stop: StopSignal) -> Audited:
     return train_and_audit(config, out, seeds=options["seeds"] or 1, stop=stop, **how)
 
 
-def _check_targets(options: dict[str, Any]) -> None:
+def _check_targets(options: dict[str, Any], out: Path) -> None:
     """What cannot be written shall fail before minutes of training."""
     from rilco.cli.demos import check_target
 
+    there = next(place for place in (out, *out.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise ConfigError(f"--out {out}: expected a folder, or a name for a new one; {there} is a file.")
     names = [name for name in ("keep", "drop", "minari") if options[name] is not None]
     places = [os.path.realpath(options[name]) for name in names]
+    places += [os.path.realpath(_beside(options[name])) for name in names if name != "minari"]
     if len(set(places)) < len(places):
         shown = ", ".join(f"--{name} {options[name]}" for name in names)
         raise ConfigError(f"{shown}: one would replace the other. Give each a name of its own.")
@@ -156,6 +162,11 @@ def _write_datasets(audited: Audited, options: dict[str, Any]) -> None:
         click.echo(f"{options['minari']}: all demonstrations, with their judgements as episode metadata")
 
 
+def _beside(out: str) -> str:
+    """Where a part goes that its own format cannot hold."""
+    return f"{out.rstrip('/')}.npz"
+
+
 def _save_part(part: Demonstrations, out: str, audited: Audited) -> None:
     """In the format that was asked for; as npz beside it where that cannot hold these demonstrations."""
     from rilco.cli.demos import save
@@ -163,7 +174,7 @@ def _save_part(part: Demonstrations, out: str, audited: Audited) -> None:
     try:
         save(part, out, None, audited.config.task)
     except DemonstrationError as error:
-        beside = str(Path(out).with_suffix(".npz"))
+        beside = _beside(out)
         if os.path.lexists(beside):
             raise
         click.echo(f"{error}\nWritten as npz instead:", err=True)

@@ -54,7 +54,14 @@ function scoreText(value, digits = decimals) {
 }
 
 const countText = (value) => value.toLocaleString("en");
-const percentText = (value) => `${(100 * value).toFixed(value > 0 && value < 0.1 ? 1 : 0)}%`;
+
+// Never 100% or 0% of what is not quite all or none.
+function percentText(value) {
+  const text = (100 * value).toFixed((value > 0 && value < 0.1) || (value > 0.9 && value < 1) ? 1 : 0);
+  if (value > 0 && text === "0.0") return "<0.1%";
+  if (value < 1 && text === "100.0") return ">99.9%";
+  return `${text}%`;
+}
 const returnText = (value) => scoreText(value, Math.abs(value) < 100 ? 1 : 0);
 const plural = (count, noun) => `${countText(count)} ${noun}${count === 1 ? "" : "s"}`;
 

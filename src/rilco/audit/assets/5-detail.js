@@ -191,7 +191,7 @@ function windowSection(demo) {
   const table = (from, to) => element("table", {},
     element("caption", { class: "unseen" }, "Score of each window"),
     element("thead", { class: "unseen" }, element("tr", {},
-      ...["Steps", "Score", "Note", "Distance to the cut"].map((name) => element("th", { scope: "col" }, name)))),
+      ...["Steps", "Score", "Note", state.cut === null ? "Distance to the worst" : "Distance to the cut"].map((name) => element("th", { scope: "col" }, name)))),
     element("tbody", {}, ...all.slice(from, to).map((value, i) => rowOf(value, from + i))));
   return element("section", { "aria-labelledby": "windows-heading" },
     element("h3", { id: "windows-heading" }, `Windows of ${audit.window_pairs} steps`),

@@ -28,7 +28,7 @@ function drawGauges() {
     if (to !== undefined) mark.style.width = `${100 * (to - from)}%`;
     return mark;
   };
-  byId("sure-gauge").replaceChildren(part("fill", 0, audit.verdict.confidence));
+  byId("sure-gauge").replaceChildren(part("fill", 0, audit.verdict.confidence ?? 0));
   const noise = audit.noise_fraction;
   byId("noise-gauge").hidden = noise === null;
   if (noise) byId("noise-gauge").replaceChildren(part("range", noise.low, noise.high), part("half", 0.5), part("point", noise.estimate));
