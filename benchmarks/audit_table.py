@@ -99,21 +99,28 @@ def show(out: Path) -> None:
     keys = sorted({(row["source"], row["task"], row["rate"]) for row in rows})
     columns = ("pair_auroc", "window_auroc", "demonstration_auroc", "expert_kept", "other_kept")
     print(
-        "| data | task | rate | seeds | verdict | pairs | windows | demonstrations | expert kept | others kept |"
+        "| data | task | rate | seeds | verdict | pairs | windows | demonstrations | expert kept | others kept "
+        "| pieces: verdict | expert kept | others kept |"
     )
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print("|---" * 13 + "|")
     for source, task, rate in keys:
         mine = [row for row in rows if (row["source"], row["task"], row["rate"]) == (source, task, rate)]
-        worst = []
-        for name in columns:
-            # Of pieces alone no window would know its neighbours.
-            of = [row["pieces"] if name == "window_auroc" else row for row in mine]
-            values = [row[name] for row in of if row[name] is not None]
-            choose = max if name == "other_kept" else min
-            form = ".1%" if name.endswith("kept") else ".3f"
-            worst.append(format(choose(values), form) if values else "")
-        kinds = ", ".join(sorted({row["kind"] for row in mine}))
-        print(f"| {source} | {task} | {rate:g} | {len(mine)} | {kinds} | {' | '.join(worst)} |")
+        pieces = [row["pieces"] for row in mine]
+        # Of pieces alone no window would know its neighbours.
+        worst = [worst_of(pieces if name == "window_auroc" else mine, name) for name in columns]
+        of_pieces = [kinds(pieces), *(worst_of(pieces, name) for name in columns[-2:])]
+        cells = [source, task, f"{rate:g}", str(len(mine)), kinds(mine), *worst, *of_pieces]
+        print(f"| {' | '.join(cells)} |")
+
+
+def kinds(rows: list[dict[str, Any]]) -> str:
+    return ", ".join(sorted({row["kind"] for row in rows}))
+
+
+def worst_of(rows: list[dict[str, Any]], name: str) -> str:
+    values = [row[name] for row in rows if row[name] is not None]
+    worst = max if name == "other_kept" else min
+    return format(worst(values), ".1%" if name.endswith("kept") else ".3f") if values else ""
 
 
 if __name__ == "__main__":
