@@ -220,8 +220,9 @@ def test_another_configuration_is_not_mixed_in(audited, config, out):
 def test_it_goes_on_until_it_is_enough(run, audited):
     seen = []
 
-    def enough(found):
+    def enough(found, stretches):
         seen.append(found)
+        assert stretches == len(seen) + 1
         return len(seen) == 2
 
     found = score_run(run, audited.demos, enough, least=2, most=5, workers=1)
@@ -235,13 +236,13 @@ def test_it_goes_on_until_it_is_enough(run, audited):
 def test_a_short_run_is_trained_until_something_can_be_said(audited, config, tmp_path):
     short = dataclasses.replace(config, steps=STRETCH, evaluate_every=-1)
     run = train_run(short, tmp_path / "short", **HOW)
-    found = score_run(run, audited.demos, lambda _: True, least=1, most=1, workers=1)
+    found = score_run(run, audited.demos, lambda *_: True, least=1, most=1, workers=1)
     assert found.transitions == (FORMING + 1) * STRETCH
 
 
 @pytest.mark.slow
 def test_it_gives_up_in_the_end(run, audited):
-    found = score_run(run, audited.demos, lambda _: False, least=1, most=2, workers=1)
+    found = score_run(run, audited.demos, lambda *_: False, least=1, most=2, workers=1)
     assert found.stretches.shape[0] == 1
     assert found.transitions == run.config.steps + 2 * STRETCH
 
@@ -260,7 +261,7 @@ def test_no_classifier_ever_scores_a_pair_that_it_learned_from(run, audited, mon
         init(self, demos, given)
 
     monkeypatch.setattr(CrossFitted, "__init__", spy)
-    score_run(run, audited.demos, lambda _: True, least=1, most=1, workers=1)
+    score_run(run, audited.demos, lambda *_: True, least=1, most=1, workers=1)
     count = len(audited.demos)
     numbered = np.arange(count, dtype=np.float32)[:, None]
     learner = make_reward_learner(run.config)

@@ -10,7 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rilco.audit.grouping import TELLING_PAIRS, Grouping, best_means, group
-from rilco.audit.judging import AGREEMENT, _sentence, decide, formed, judge, short_names
+from rilco.audit.judging import (
+    AGREEMENT,
+    MOST_UNEVEN,
+    PATIENCE,
+    _sentence,
+    decide,
+    formed,
+    judge,
+    short_names,
+)
 from rilco.audit.scoring import Scores
 from rilco.demonstrations import Demonstrations
 
@@ -129,7 +138,7 @@ def test_a_mixture_is_cut_between_its_kinds():
     np.testing.assert_array_equal(decision.scores >= decision.cut.cut, truth)
     assert decision.agreement == 1.0
     assert decision.confidence > 0.99
-    assert formed(make_scores(levels, demos), group(demos))
+    assert formed(make_scores(levels, demos), 2, group(demos))
 
 
 def test_one_kind_is_clean():
@@ -137,7 +146,7 @@ def test_one_kind_is_clean():
     decision = decide(make_scores([EXPERT, EXPERT[::-1]], demos), group(demos))
     assert decision.kind == "clean"
     assert decision.confidence > 0.9
-    assert formed(make_scores([EXPERT, EXPERT[::-1]], demos), group(demos))
+    assert formed(make_scores([EXPERT, EXPERT[::-1]], demos), 2, group(demos))
 
 
 def test_stretches_that_disagree_are_inseparable():
@@ -148,12 +157,24 @@ def test_stretches_that_disagree_are_inseparable():
     decision = decide(scores, group(demos))
     assert decision.agreement < AGREEMENT
     assert decision.kind == "inseparable"
-    assert not formed(scores, group(demos))
+    assert not formed(scores, 2, group(demos))
     audit, pairs = audited([levels[0], other], demos)
     assert audit.verdict.cut is None
     assert audit.noise_fraction is None
     assert pairs.keep.all()
     assert "keeps changing" in audit.verdict.sentence
+
+
+def test_it_has_not_formed_while_others_are_among_the_expert():
+    """Half of the others score about as the expert does, on either side; the rest are far below."""
+    levels = np.concatenate([EXPERT, np.linspace(1.8, 3.0, 20), np.linspace(-3.4, -2.6, 20)])
+    demos = make_demos([400] * 10 + [50] * 40)
+    scores = make_scores([levels, levels], demos)
+    decision = decide(scores, group(demos))
+    assert decision.kind == "mixed"
+    assert decision.cut.unevenness > MOST_UNEVEN
+    assert not formed(scores, 2, group(demos))
+    assert formed(scores, PATIENCE, group(demos)), "nobody waits for ever: an expert may be uneven"
 
 
 def test_a_group_above_the_majority_is_majority_bad():
@@ -164,7 +185,7 @@ def test_a_group_above_the_majority_is_majority_bad():
     decision = decide(scores, group(demos))
     assert decision.kind == "majority-bad"
     assert decision.above == pytest.approx(0.3)
-    assert not formed(scores, group(demos))
+    assert not formed(scores, 2, group(demos))
     audit, pairs = audited([levels, levels], demos)
     assert audit.verdict.cut is None
     assert pairs.keep.all()

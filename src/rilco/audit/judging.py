@@ -22,6 +22,9 @@ OUTSIDE = 0.01
 """If more than this share of the pairs scores far above the majority, it is not the best that there is."""
 MOST_SPREAD = 0.15
 """Scores of one kind have at most this standard deviation, as a share of the way from the learner to the majority."""
+MOST_UNEVEN, PATIENCE = 0.03, 4
+"""While the demonstrations that are taken for one expert's spread by more than this, in the same unit, others may still be among
+them, and training goes on; but after so many stretches it is the expert who is uneven."""
 AROUND = 5
 """A pair's score is a mean with so many pairs before and after it, about a stride: within one, scores swing with the phase
 of the gait."""
@@ -101,10 +104,12 @@ def _of_each_stretch(scores: Scores, grouping: Grouping) -> np.ndarray:
     return np.array([grouping.scores(grouping.steadied(stretch, AROUND)) for stretch in scores.stretches])
 
 
-def formed(scores: Scores, grouping: Grouping) -> bool:
-    """Whether the separation has come to stay: stretches agree, and none has a group above the majority."""
+def formed(scores: Scores, stretches: int, grouping: Grouping) -> bool:
+    """Whether the separation has come to stay after so many stretches: the newest agree, none has a group above the majority, and
+    what is taken for the expert's is of one kind."""
     decision = decide(scores, grouping)
-    return decision.agreement >= AGREEMENT and decision.above <= OUTSIDE
+    even = stretches >= PATIENCE or decision.cut is None or decision.cut.unevenness <= MOST_UNEVEN
+    return decision.agreement >= AGREEMENT and decision.above <= OUTSIDE and even
 
 
 def _kept(scores: np.ndarray, cut: Cut | None) -> np.ndarray:

@@ -48,6 +48,8 @@ class Cut(NamedTuple):
     """Share of the pairs in demonstrations that may well be of either."""
     spread: float
     """Standard deviation of all scores, in the unit of the separation."""
+    unevenness: float
+    """Standard deviation of the expert's component, in that unit."""
 
     @property
     def certain(self) -> bool:
@@ -87,6 +89,7 @@ def find_cut(scores: np.ndarray, pairs: np.ndarray, policy: float) -> Cut | None
         (expert.mean - other.mean) / unit,
         float(weight[doubtful].sum()),
         one.std / unit,
+        expert.std / unit,
     )
 
 

@@ -75,7 +75,7 @@ def check_auditable(config: RunConfig, path: Path) -> None:
 def score_run(
     run: Run,
     demos: Demonstrations,
-    enough: Callable[[Scores], bool],
+    enough: Callable[[Scores, int], bool],
     *,
     least: int,
     most: int,
@@ -84,7 +84,7 @@ def score_run(
     stop: StopSignal | None = None,
 ) -> Scores:
     """Go on training from the run's last checkpoint for at least `least` stretches, at most `most`, until the scores
-    of the newest `least` are `enough`; returns those."""
+    of the newest `least` are `enough`, of so many that there were; returns those."""
     config = run.config
     check_auditable(config, run.path)
     interval = stretch_iterations(config) // SCORINGS
@@ -103,7 +103,7 @@ def score_run(
             stretches.append(scores.mean.astype(np.float32))
             policy.append(float(np.mean(policy_scores)))
             newest = Scores(np.array(stretches[-least:]), np.array(policy[-least:]), trainer.transitions)
-            if len(stretches) >= least and enough(newest):
+            if len(stretches) >= least and enough(newest, len(stretches)):
                 break
         return newest
 
