@@ -64,11 +64,6 @@ class Decision(NamedTuple):
         """The cut, where one is proposed."""
         return self.cut.cut if self.cut is not None and self.kind == "mixed" else None
 
-    @property
-    def least(self) -> float:
-        """The score from which on a demonstration is kept."""
-        return -np.inf if self.proposed is None else self.proposed
-
     def verdict(self, probability: float, kept: bool) -> str:
         """On something with this probability of being the expert's, that is kept or not."""
         if not self.decided or UNSURE < probability < 1.0 - UNSURE:
@@ -193,7 +188,7 @@ def _demonstrations(
     windows = np.split(grouping.window_scores(scores), ends[:-1])
     judged = []
     for index, rows in enumerate(grouping.rows()):
-        probability = float(decision.probability[index])
+        probability, cut = float(decision.probability[index]), decision.proposed
         judged.append(
             JudgedDemonstration.from_scores(
                 index,
@@ -202,7 +197,7 @@ def _demonstrations(
                 windows[index],
                 demonstrator=int(demos.demonstrator[rows[0]]) if len(demos.demonstrator_names) > 1 else None,
                 expert_probability=probability,
-                verdict=decision.verdict(probability, bool(decision.scores[index] >= decision.least)),
+                verdict=decision.verdict(probability, cut is None or bool(decision.scores[index] >= cut)),
                 episode_return=None
                 if demos.reward is None
                 else float(demos.reward[rows].sum(dtype=np.float64)),
