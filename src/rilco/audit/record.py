@@ -185,11 +185,9 @@ class Audit:
         writer.writerow(_CSV_COLUMNS)
         makers = {maker.id: maker.name for maker in self.demonstrators}
         for demo in self.demonstrations:
-            values = [getattr(demo, name) for name in _CSV_COLUMNS.values()]
-            values[list(_CSV_COLUMNS).index("demonstrator")] = (
-                None if demo.demonstrator is None else makers[demo.demonstrator]
-            )
-            writer.writerow("" if value is None else value for value in values)
+            row = {column: getattr(demo, name) for column, name in _CSV_COLUMNS.items()}
+            row["demonstrator"] = None if demo.demonstrator is None else makers[demo.demonstrator]
+            writer.writerow("" if value is None else value for value in row.values())
         # A file name may hold bytes that are no text; they must not stop the file from being written.
         return out.getvalue().encode("utf-8", "replace").decode("utf-8")
 
