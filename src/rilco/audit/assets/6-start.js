@@ -46,8 +46,9 @@ function drawAbout() {
   byId("about").replaceChildren(
     element("p", {}, "A score is how much more a pair looks like the bulk of the demonstrations than like the learner " +
       "and the pairs that both classifiers reject; it comes from the classifier that did not learn from the pair. High is " +
-      "expert. A window's score is that of its 15 best pairs, less what these are above the mean in a typical window; a " +
-      "demonstration's is the mean of its windows', and the cut goes by it. P(expert) is calibrated from the scores. All of it rests on one assumption: more than half of the pairs are an expert's."),
+      "expert. A window's score is that of its best pairs, less what these are above the mean in a typical window; a " +
+      "demonstration's is the mean of its windows', and the cut goes by it. P(expert) is calibrated from the scores. All " +
+      "of it rests on one assumption: more than half of the pairs are an expert's."),
     element("dl", {}, ...facts.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)])));
 }
 
