@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from audit_table import AUTHORS
+from audit_table import AUTHORS, read_scores
 from rilco.audit.judging import judge
 from rilco.audit.scoring import Scores
 from rilco.audit.truth import compare
@@ -44,8 +44,7 @@ def main() -> None:
             [str(options.demos / AUTHORS[row["task"]])] if authors else standard_files(Task(task=row["task"]))
         )
         demos = load_demonstrations(files, row["rate"])
-        with np.load(file.with_suffix(".scores.npz")) as arrays:
-            scores = Scores(arrays["stretches"], arrays["policy"], int(arrays["transitions"]))
+        scores = read_scores(file.with_suffix(".scores.npz"))
         assert demos.expert is not None
         bad = np.unique(demos.episode[~demos.expert])
         for left in LEFT:

@@ -72,10 +72,14 @@ def main() -> None:
         print(json.dumps(line), flush=True)
 
 
+def read_scores(recorded: Path) -> Scores:
+    with np.load(recorded) as arrays:
+        return Scores(arrays["stretches"], arrays["policy"], int(arrays["transitions"]))
+
+
 def measure(config: RunConfig, recorded: Path) -> dict[str, Any]:
     """The verdict by recorded scores against the labels, as the data is and cut into pieces."""
-    with np.load(recorded) as arrays:
-        scores = Scores(arrays["stretches"], arrays["policy"], int(arrays["transitions"]))
+    scores = read_scores(recorded)
     demos = read_demonstrations(config)
     assert demos is not None
     found = {}
