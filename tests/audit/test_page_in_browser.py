@@ -444,6 +444,18 @@ def test_without_a_cut(show, audit, kind):
     page.check_quiet()
 
 
+def test_almost_all_is_not_called_all(show, audit):
+    """A cut that drops a single piece of 50 pairs."""
+    cut = sorted(demo.score for demo in audit.demonstrations)[1]
+    demos = tuple(replace(demo, verdict="unsure") for demo in audit.demonstrations)
+    page = show(replace(audit, verdict=replace(audit.verdict, cut=cut), demonstrations=demos))
+    pairs = sum(demo.pairs for demo in demos)
+    text = page.text(".counts")
+    assert f"{50 / pairs:.1%}" in text
+    assert f"{1 - 50 / pairs:.1%}" in text
+    assert "100%" not in text
+
+
 def test_the_least_there_can_be(show):
     """One demonstration of one pair, nobody known to have made it, no return, no label, no noise fraction."""
     demo = JudgedDemonstration.from_scores(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -47,6 +48,17 @@ def test_a_window_is_as_probable_as_demonstrations_of_its_score():
     weight = [row["pairs"] for row in rows]
     of_pairs = np.average(by_demo, weights=[demo.pairs for demo in audit.demonstrations])
     assert np.average(probability, weights=weight) == pytest.approx(of_pairs, abs=0.01)
+
+
+def test_windows_count_by_their_pairs():
+    """Fifty pairs of an expert's and ten of another's have the same score."""
+    audit, _ = audited([[1.0, 1.0]] * 2, make_demos([50, 10]))
+    demos = tuple(
+        replace(demo, windows=(1.0,), expert_probability=float(demo.index == 0))
+        for demo in audit.demonstrations
+    )
+    rows = window_rows(replace(audit, demonstrations=demos))
+    assert [row["expert_probability"] for row in rows] == pytest.approx([5 / 6, 5 / 6])
 
 
 def test_the_table_is_what_it_says():
