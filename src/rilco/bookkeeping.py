@@ -49,7 +49,7 @@ class Bookkeeper:
     def log(self, record: dict[str, Any], policy: Policy, events: EventWriter, *, last: bool) -> None:
         """Write an iteration's numbers, with an evaluation where one is due; `last` says that none follows."""
         if self.evaluation_due(record["iteration"], last=last):
-            record |= self._evaluate(policy, record["iteration"])
+            record |= self._evaluate(policy, record["iteration"], last=last)
         self.folder.append_metrics(rounded(record | {"seconds": self.clock.total}))
         events.write(record)
         self.progress.update(record)
@@ -112,12 +112,14 @@ class Bookkeeper:
         """Whether something that happens every `interval` transitions happens now; 0 or less is never."""
         return interval > 0 and iteration % self.config.every(interval) == 0
 
-    def _evaluate(self, policy: Policy, iteration: int) -> dict[str, Any]:
-        """The deterministic policy's return; always on the same start states, so that evaluations compare."""
+    def _evaluate(self, policy: Policy, iteration: int, *, last: bool) -> dict[str, Any]:
+        """The deterministic policy's return, each time from start states of its own: fixed ones would bias a run."""
+        config = self.config
         outcome = self.pool.evaluate(
             policy,
-            episodes=self.config.evaluation_episodes,
-            seed=self.config.seed + EVALUATION_SEED_OFFSET,
+            episodes=config.final_episodes if last else config.evaluation_episodes,
+            seed=config.seed + EVALUATION_SEED_OFFSET,
+            occasion=iteration,
         )
         mean = float(outcome.returns.mean())
         if mean > self.best_return:
@@ -145,6 +147,7 @@ class Bookkeeper:
 def evaluation_record(outcome: Evaluation) -> dict[str, float]:
     """An evaluation as a line of metrics has it."""
     return {
+        "eval_episodes": len(outcome.returns),
         "eval_return": float(outcome.returns.mean()),
         "eval_std": float(outcome.returns.std()),
         "eval_length": float(outcome.lengths.mean()),

@@ -59,12 +59,15 @@ class RunConfig:
     """Environments that act side by side."""
     num_steps: int = 20
     """Steps of each environment in an iteration."""
-    freeze_normalizer_after: int = 10
-    """Iterations after which imitation keeps its observation statistics; on the true reward they go on."""
+    freeze_normalizer_after: int = 11
+    """Iterations in which every step moves the observation statistics. Then imitation keeps them; on the true reward
+    they move once an iteration."""
     evaluate_every: int = 100_000
     """Transitions between evaluations; 0 evaluates only at the end, -1 never."""
     evaluation_episodes: int = 10
-    """Episodes of the deterministic policy in an evaluation."""
+    """Episodes of the deterministic policy in an evaluation, each time from other starts."""
+    final_episodes: int = 100
+    """Episodes of the last evaluation."""
     snapshot_every: int = 0
     """Transitions between policy snapshots kept in the run folder; 0 keeps none."""
     classifier: ClassifierConfig = field(default_factory=ClassifierConfig)
@@ -88,7 +91,7 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         check_method(self.method)
-        for name in ("steps", "num_envs", "num_steps", "evaluation_episodes"):
+        for name in ("steps", "num_envs", "num_steps", "evaluation_episodes", "final_episodes"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}.")
         if not 0 <= self.seed < 2**31:
@@ -97,6 +100,11 @@ class RunConfig:
             raise ConfigError(
                 f"--noise-rate {self.noise_rate}: expected a rate from 0 to below 0.5 (most of the data must be "
                 "the expert's); 0.4 means four in ten pairs, nominally."
+            )
+        if self.freeze_normalizer_after < 1:
+            raise ConfigError(
+                f"freeze_normalizer_after must be at least 1; got {self.freeze_normalizer_after}. Nothing learns from raw "
+                "observations."
             )
         self._check_demonstrations()
         if self.policy_learner not in POLICY_LEARNERS:

@@ -17,6 +17,7 @@ from rilco.normalizer import (
     init_reward_scaler,
     normalize,
     scale_rewards,
+    standardize,
     update_normalizer,
 )
 from rilco.policy.learner import Actor, PolicyLearner, Rollout
@@ -44,6 +45,8 @@ class Experience(NamedTuple):
     """Transitions as arrays for the learner; raw, not normalised."""
 
     obs: jax.Array  # [T + 1, B, obs_dim]
+    obs_mean: jax.Array  # [T + 1, obs_dim] by which the policy saw each line
+    obs_var: jax.Array  # [T + 1, obs_dim]
     action: jax.Array  # [T, B, action_dim]
     reward: jax.Array  # [T, B] float32
     terminated: jax.Array  # [T, B]
@@ -61,6 +64,8 @@ class Learner(NamedTuple):
     """The policy to act with, as NumPy arrays."""
     with_policy: Callable[[LearnerState, Policy], LearnerState]
     """Begins with a policy that there is: its network, its spread and its observation statistics."""
+    moving_iterations: int
+    """For so long whoever collects moves the state's normaliser, step by step."""
 
 
 def make_learner(
@@ -73,7 +78,9 @@ def make_learner(
 ) -> Learner:
     """Compose the two learners; without a reward learner the policy learns from the true reward.
 
-    For the first `hold_actor_for` iterations the actor stays as it is, while everything else learns.
+    In its first `freeze_normalizer_after` iterations the state's normaliser is moved by whoever collects, step by
+    step. Then it stays, or, on the true reward, counts an iteration's observations after it. For the first
+    `hold_actor_for` iterations the actor stays as it is, while everything else learns.
     """
 
     @functools.partial(jax.jit, static_argnums=(1, 2, 3))
@@ -91,9 +98,8 @@ def make_learner(
         state: LearnerState, experience: Experience, demo_batches: Any, iteration: int, key: jax.Array
     ) -> tuple[LearnerState, Info]:
         reward_key, policy_key = jax.random.split(jax.random.fold_in(key, iteration))
-        # The statistics that the policy acted with; this iteration's observations count from the next on.
-        normalized = functools.partial(normalize, state.normalizer)
-        obs = normalized(experience.obs)
+        # By the statistics that the policy acted with, which may have moved from step to step.
+        obs = standardize(experience.obs, experience.obs_mean[:, None], experience.obs_var[:, None])
         reward_state, scaler, reward, info = _rewards(
             reward_learner, state, experience, obs, demo_batches, discount, reward_key
         )
@@ -106,12 +112,13 @@ def make_learner(
             policy_state = jax.tree.map(
                 functools.partial(jnp.where, iteration < hold_actor_for), held, policy_state
             )
-        frozen = (reward_learner is not None) & (iteration >= freeze_normalizer_after)
-        normalizer = jax.lax.cond(
-            frozen,
-            lambda: state.normalizer,
-            lambda: update_normalizer(state.normalizer, experience.obs[:-1].reshape(-1, obs.shape[-1])),
-        )
+        normalizer = state.normalizer
+        if reward_learner is None:
+            normalizer = jax.lax.cond(
+                iteration < freeze_normalizer_after,
+                lambda: state.normalizer,
+                lambda: update_normalizer(state.normalizer, experience.obs[1:].reshape(-1, obs.shape[-1])),
+            )
         new_state = LearnerState(normalizer, scaler, reward_state, policy_state)
         return new_state, info | policy_info | {"reward": jnp.mean(reward)} | _nonfinite(new_state)
 
@@ -129,7 +136,7 @@ def make_learner(
         )
         return state._replace(normalizer=normalizer, policy=policy_learner.with_actor(state.policy, actor))
 
-    return Learner(init, learn, policy, with_policy)
+    return Learner(init, learn, policy, with_policy, freeze_normalizer_after)
 
 
 def _rewards(
@@ -147,7 +154,7 @@ def _rewards(
             state.scaler, experience.reward, experience.terminated, experience.truncated, discount
         )
         return (), scaler, reward, {}
-    flat_obs = experience.obs[:-1].reshape(-1, obs.shape[-1])
+    flat_obs = obs[:-1].reshape(-1, obs.shape[-1])
     flat_action = experience.action.reshape(-1, experience.action.shape[-1])
     normalized = functools.partial(normalize, state.normalizer)
     reward_state, info = learner.update(state.reward, demo_batches, flat_obs, flat_action, normalized, key)
@@ -172,5 +179,6 @@ def to_experience(transitions: Transitions) -> Experience:
     JAX may use the shared memory as it is, without a copy: learning must be over before the next `collect`.
     """
     reward = transitions.reward.astype(np.float32)
-    arrays = (transitions.obs, transitions.action, reward, transitions.terminated, transitions.truncated)
-    return Experience(*(jnp.asarray(array) for array in arrays))
+    seen = transitions.obs, transitions.obs_mean, transitions.obs_var
+    happened = transitions.action, reward, transitions.terminated, transitions.truncated
+    return Experience(*(jnp.asarray(array) for array in (*seen, *happened)))

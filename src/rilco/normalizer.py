@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 CLIP = 10.0
 """Normalised observations and scaled rewards stay within +-CLIP."""
@@ -28,23 +29,41 @@ def init_normalizer(dim: int) -> Normalizer:
 
 
 def update_normalizer(normalizer: Normalizer, x: jax.Array) -> Normalizer:
-    """Merge a batch x [N, D] into the statistics (Chan's parallel variance)."""
-    x = jnp.asarray(x, jnp.float32)
+    """Merge a batch x [N, D] into the statistics (Chan's parallel variance).
+
+    NumPy's arrays do as well as JAX's: on the host the statistics are float64.
+    """
+    x = x.astype(normalizer.mean.dtype)
     count = normalizer.count + float(x.shape[0])
     # Weights that sum to one, in place of sums of squares, keep every term at the scale of the variance: in
     # float32, sums over 20 million samples would round away what a batch adds.
     new = float(x.shape[0]) / count
     old = normalizer.count / count
-    delta = jnp.mean(x, axis=0) - normalizer.mean
+    delta = x.mean(axis=0) - normalizer.mean
     mean = normalizer.mean + new * delta
-    var = old * normalizer.var + new * jnp.var(x, axis=0) + old * new * jnp.square(delta)
+    var = old * normalizer.var + new * x.var(axis=0) + old * new * delta**2
     return Normalizer(mean, var, count)
+
+
+def on_host(normalizer: Normalizer) -> Normalizer:
+    """As NumPy's float64, to be moved step by step."""
+    return Normalizer(*(np.asarray(array, np.float64) for array in normalizer))
+
+
+def on_device(normalizer: Normalizer) -> Normalizer:
+    """As JAX's float32."""
+    return Normalizer(*(jnp.asarray(array, jnp.float32) for array in normalizer))
 
 
 def normalize(normalizer: Normalizer, x: jax.Array) -> jax.Array:
     """Standardise x [..., D] and clip it to +-10."""
+    return standardize(x, normalizer.mean, normalizer.var)
+
+
+def standardize(x: jax.Array, mean: jax.Array, var: jax.Array) -> jax.Array:
+    """(x - mean) / sqrt(var), clipped to +-10; mean and var broadcast over x."""
     x = jnp.asarray(x, jnp.float32)
-    mean, std = (jnp.broadcast_to(y, x.shape) for y in (normalizer.mean, jnp.sqrt(normalizer.var + EPSILON)))
+    mean, std = (jnp.broadcast_to(y, x.shape) for y in (mean, jnp.sqrt(var + EPSILON)))
     return jnp.clip((x - mean) / std, -CLIP, CLIP)
 
 

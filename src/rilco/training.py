@@ -24,13 +24,13 @@ from rilco.errors import ConfigError, RunError
 from rilco.interrupt import StopSignal
 from rilco.learning import Learner, LearnerState, make_learner, to_experience
 from rilco.methods import make_policy_learner, make_reward_learner, needs_demonstrations, num_classifiers
-from rilco.normalizer import normalize
+from rilco.normalizer import normalize, on_device, on_host, update_normalizer
 from rilco.policy.saved import Policy, load_policy
 from rilco.progress import Progress, make_progress
 from rilco.rewards.learner import DemoArrays, RewardLearner
 from rilco.rollout.episodes import UnfinishedEpisodes
 from rilco.rollout.layout import Sizes
-from rilco.rollout.pool import RolloutPool, default_workers
+from rilco.rollout.pool import RolloutPool, Transitions, default_workers
 from rilco.rollout.seeding import DEMONSTRATIONS, generator
 from rilco.run import Run, RunFolder, open_run
 from rilco.standard import Say, standard_files
@@ -95,9 +95,9 @@ class Trainer:
     def iterate(self) -> dict[str, Any]:
         """One iteration: collect, then learn reward and policy. Returns what to log."""
         self.clock.lap("other")
-        if self.iteration == self.config.freeze_normalizer_after:
+        if self.iteration == self.learner.moving_iterations:
             self._prepare()
-        transitions = self.pool.collect(self.policy, self.iteration)
+        transitions = self._collect()
         self.clock.lap("collect")
         batches = self._demonstrations(self.iteration)
         self.state, info = self.learner.learn(
@@ -117,6 +117,21 @@ class Trainer:
             "episode_return": float(np.mean(self.recent)) if self.recent else None,
             **{name: value for name, value in values.items() if not name.startswith("nonfinite")},
         }
+
+    def _collect(self) -> Transitions:
+        """Experience of one iteration; in the first ones every step's observations count at once."""
+        if self.iteration >= self.learner.moving_iterations:
+            return self.pool.collect(self.policy, self.iteration)
+        statistics = on_host(self.state.normalizer)
+
+        def observe(obs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            nonlocal statistics
+            statistics = update_normalizer(statistics, obs)
+            return statistics.mean, statistics.var
+
+        transitions = self.pool.collect(self.policy, self.iteration, observe)
+        self.state = self.state._replace(normalizer=on_device(statistics))
+        return transitions
 
     def _prepare(self) -> None:
         """What a reward learner does once, now that the observation statistics are final."""
@@ -151,10 +166,14 @@ class Trainer:
         self.books.save(self.iteration, self.policy, arrays, {"recent_returns": self.recent})
 
     def start(self) -> None:
-        """Begin every environment's first episode."""
+        """Begin every environment's first episode, whose observations are the first that count."""
         if self.config.start_from:
             self._begin_with(load_policy(self.config.start_from))
-        self.pool.start()
+        first = self.pool.start()
+        if not self.config.start_from:
+            statistics = update_normalizer(on_host(self.state.normalizer), first)
+            self.state = self.state._replace(normalizer=on_device(statistics))
+            self.policy = self.learner.policy(self.state)
 
     def restore(self) -> None:
         """Go back to the newest whole checkpoint, or to the beginning where there is none."""

@@ -8,6 +8,7 @@ constant, negative worse).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -112,7 +113,7 @@ def acktr(config: AcktrConfig = AcktrConfig()) -> PolicyLearner:
     def init(key: jax.Array, obs_dim: int, action_dim: int) -> AcktrState:
         key_actor, key_critic = jax.random.split(key)
         actor = init_mlp(key_actor, (obs_dim, *config.hidden_sizes, action_dim))
-        critic = init_mlp(key_critic, (obs_dim, *config.hidden_sizes, 1))
+        critic = init_mlp(key_critic, (obs_dim, *config.hidden_sizes, 1), head_gain=math.sqrt(2.0))
         params = Params(Actor(actor, jnp.zeros(action_dim, jnp.float32)), critic)
         return AcktrState(params, init_kfac(_to_layers(params)))
 
@@ -120,7 +121,8 @@ def acktr(config: AcktrConfig = AcktrConfig()) -> PolicyLearner:
         params = state.params
         batch = _make_batch(params.critic, rollout, config.discount)
         grads, info = jax.grad(_loss, has_aux=True)(params, batch, config)
-        inputs, output_grads = _fisher_statistics(params, batch, key)
+        noise = jax.random.normal(key, batch.returns.shape, jnp.float32)
+        inputs, output_grads = fisher_statistics(params, batch, noise)
         kfac_state, updates, scale = update_kfac(
             kfac_config,
             state.kfac,
@@ -175,18 +177,17 @@ def _loss(params: Params, batch: Batch, config: AcktrConfig) -> tuple[jax.Array,
     return config.value_coef * value_loss + policy_loss - config.entropy_coef * entropy, info
 
 
-def _fisher_statistics(
-    params: Params, batch: Batch, key: jax.Array
+def fisher_statistics(
+    params: Params, batch: Batch, noise: jax.Array
 ) -> tuple[tuple[jax.Array | None, ...], tuple[jax.Array, ...]]:
     """Return the inputs [N, in] and Fisher-loss output gradients [N, out] of the layers of `_to_layers`.
 
     The Fisher loss is the negative log-likelihood of the actions taken and, for the critic, the squared
-    distance to its own prediction plus unit noise. The gradient of that square has variance 4, not 1: the
+    distance to its own prediction plus unit noise [N]. The gradient of that square has variance 4, not 1: the
     published setting's learning rate and damping go with this scale.
     """
     layers = _to_layers(params)
     middle = len(layers) // 2
-    noise = jax.random.normal(key, batch.returns.shape, jnp.float32)
 
     def fisher_loss(shifts: tuple[jax.Array, ...]) -> tuple[jax.Array, tuple[jax.Array | None, ...]]:
         mean, actor_inputs = trace_mlp(params.actor.layers, batch.obs, shifts[:middle])

@@ -33,7 +33,8 @@ class RewardLearner(NamedTuple):
     """(demos, rng) -> a pytree of NumPy arrays: all that one update draws from the demonstrations."""
     update: Callable[[Any, Any, jax.Array, jax.Array, Normalize, jax.Array], tuple[Any, Info]]
     """(state, batches, policy_obs [N, D], policy_action [N, A], normalize, key) -> (state, info).
-    Observations come raw and `normalize` is applied inside. Can be jitted, `normalize` being static."""
+    The policy's observations are normalised already, each as the policy saw it; `normalize` is for those of the
+    demonstrations, which come raw. Can be jitted, `normalize` being static."""
     reward: Callable[[Any, jax.Array, jax.Array], jax.Array]
     """(state, normalised obs [..., D], action [..., A]) -> reward [...]."""
     prepare: Callable[[Any, DemoArrays, Normalize, jax.Array], Any] | None = None

@@ -9,7 +9,9 @@ for the other; one for RIL-P, labelling its own; one and no candidates for GAIL 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -62,6 +64,8 @@ def ril_co(config: ClassifierConfig = ClassifierConfig(), *, split_seed: int = 0
 
 def ril_p(config: ClassifierConfig = ClassifierConfig()) -> RewardLearner:
     """RIL-P: one classifier on all demonstrations, labelling its own candidates (eq. p_risk)."""
+    if config.as_published:
+        config = dataclasses.replace(config, candidates=4 * config.batch)  # 128 + 512 pairs a mini-batch
     return classifier_learner(config, num_classifiers=1)
 
 
@@ -102,7 +106,7 @@ def classifier_learner(
         known = None
         if batches.known_obs is not None:
             known = join(normalize(jnp.asarray(batches.known_obs)), jnp.asarray(batches.known_action))
-        policy = join(normalize(policy_obs), policy_action)  # [N, D + A]
+        policy = join(policy_obs, policy_action)  # [N, D + A]
         policy = policy[deal(deal_key, len(policy), config.minibatches)]  # [M, m, D + A]
         mixing = jax.random.uniform(mixing_key, (*demos.shape[:2], config.batch, 1))
         step = functools.partial(minibatch_step, config, optimizer)
@@ -180,7 +184,7 @@ def find_nonexperts(
     candidates, known = minibatch.demos[:, config.batch :], minibatch.known
     found, info = _none_of(minibatch.demos), Info()
     if config.uses_pseudo_labels and config.as_published:
-        found = _all_of(candidates)
+        found = _as_published(params, candidates)
     elif config.uses_pseudo_labels:
         found, info = co_pseudo_labels(params, candidates, config.selected)
     if known is not None:
@@ -206,6 +210,13 @@ def co_pseudo_labels(params: Params, candidates: jax.Array, selected: int) -> tu
     """
     labels, info = jax.vmap(pseudo_labels, in_axes=(0, 0, None))(params, candidates, selected)
     return jax.tree.map(lambda stacked: jnp.flip(stacked, axis=0), labels), info
+
+
+def _as_published(params: Params, candidates: jax.Array) -> NonExperts:
+    """All candidates [C, U, D + A] of a part where its classifier finds more than one negative, else none."""
+    scores = jax.lax.stop_gradient(jax.vmap(score_joined)(params, candidates))
+    several = jnp.sum(scores < 0, axis=1, keepdims=True) > 1
+    return NonExperts(candidates, jnp.broadcast_to(several, scores.shape))
 
 
 def _none_of(x: jax.Array) -> NonExperts:
@@ -247,10 +258,8 @@ def _sample(
 ) -> Draws:
     """All draws of an iteration, gathered from the demonstrations in one go."""
     size = config.batch + (config.candidates if config.uses_pseudo_labels else 0)
-    index = np.empty((config.minibatches, len(halves), size), np.int64)
-    for minibatch in index:
-        for row, half in zip(minibatch, halves, strict=True):
-            row[:] = half[_draw(rng, len(half), config.batch, size)]
+    drawn = [half[_draw_minibatches(config, rng, len(half), size)] for half in halves]
+    index = np.stack(drawn, axis=1)  # [M, C, n]
     draws = Draws(_gather(demos.obs, index), _gather(demos.action, index))
     if demos.known_obs is None or demos.known_action is None:
         return draws
@@ -260,6 +269,17 @@ def _sample(
     )
 
 
+def _draw_minibatches(
+    config: ClassifierConfig, rng: np.random.Generator, count: int, size: int
+) -> np.ndarray:
+    """Rows [M, size] of one half: parts of one shuffle, so that no pair comes twice, where there are enough."""
+    shape = (config.minibatches, size)
+    if count >= math.prod(shape):
+        # Costs O(size) in NumPy, however large the count.
+        return rng.choice(count, math.prod(shape), replace=False).reshape(shape)
+    return np.stack([_draw(rng, count, config.batch, size) for _ in range(config.minibatches)])
+
+
 def _draw(rng: np.random.Generator, count: int, batch: int, size: int) -> np.ndarray:
     """`size` of `count` pairs, the first `batch` for the risk's first term and the others apart from them.
 
@@ -267,7 +287,7 @@ def _draw(rng: np.random.Generator, count: int, batch: int, size: int) -> np.nda
     and everything does below `batch`.
     """
     if count >= size:
-        return rng.choice(count, size, replace=False)  # costs O(size) in NumPy, however large the count
+        return rng.choice(count, size, replace=False)
     if count <= batch:
         return rng.choice(count, size, replace=True)
     order = rng.permutation(count)

@@ -118,7 +118,7 @@ def vild(
         deal_key, mixing_key, step_key = jax.random.split(key, 3)
         pool = jax.tree.map(jnp.asarray, batches)
         pool = pool._replace(obs=normalize(pool.obs))
-        policy = join(normalize(policy_obs), policy_action)  # [N, D + A]
+        policy = join(policy_obs, policy_action)  # [N, D + A]
         minibatches = MiniBatch(
             number=jnp.arange(config.minibatches),
             policy=policy[deal(deal_key, len(policy), config.minibatches)],  # [M, m, D + A]

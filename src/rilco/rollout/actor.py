@@ -33,24 +33,25 @@ class EnvironmentSlice:
         self.episode = np.zeros(last - first, np.int64)
         self.episode_return = np.zeros(last - first)
 
-    def start(self) -> None:
-        """Begin episode 0 everywhere."""
+    def start(self, shared: SharedArrays) -> None:
+        """Begin episode 0 everywhere, and show where."""
         self.obs[self.rows] = self._reset(list(range(self.batch.num_envs)))
+        shared["obs"][0, self.rows] = self.obs[self.rows]
 
-    def collect(self, iteration: int, shared: SharedArrays) -> None:
-        """Act for `num_steps` steps and write the transitions into this slice's rows."""
-        steps, rows, sizes = self.sizes.num_steps, self.rows, self.sizes
+    def collect(self, iteration: int, steps: range, shared: SharedArrays) -> None:
+        """Act in these of the iteration's steps and write the transitions into this slice's rows."""
+        rows, sizes = self.rows, self.sizes
         policy = shared.read_policy()
         noise = generator(self.seed, ACTION_NOISE, iteration).standard_normal(
-            (steps, sizes.num_envs, sizes.action_dim), np.float32
+            (sizes.num_steps, sizes.num_envs, sizes.action_dim), np.float32
         )[:, rows]
         noise = noise * np.exp(policy.log_std)
-        for t in range(steps):
+        for t in steps:
             action = policy.mean(self.obs)[rows] + noise[t]
             shared["obs"][t, rows] = self.obs[rows]
             shared["action"][t, rows] = action
             self._step(action, t, shared)
-        shared["obs"][steps, rows] = self.obs[rows]
+        shared["obs"][steps.stop, rows] = self.obs[rows]
 
     def _step(self, action: np.ndarray, t: int, shared: SharedArrays) -> None:
         obs, reward, terminated, truncated = self.batch.step(action)
@@ -97,14 +98,15 @@ class EnvironmentSlice:
 
 
 def evaluate(
-    task: Task, policy: Policy, seed: int, episodes: range, total: int
+    task: Task, policy: Policy, key: tuple[int, int], episodes: range, total: int
 ) -> tuple[list[float], list[int]]:
     """Returns and lengths of whole episodes with the deterministic policy.
 
-    `episodes` are this worker's, of `total`; the policy sees a batch of `total` rows (see EnvironmentSlice).
-    A few environments take the episodes in turn.
+    `key`, a seed and an occasion, chooses the start states. `episodes` are this worker's, of `total`; the policy
+    sees a batch of `total` rows (see EnvironmentSlice). A few environments take the episodes in turn.
     """
     batch = task.make_batch(min(len(episodes), EVALUATION_ENVS))
+    seed, occasion = key
     seeds = RepositionedGenerator(seed, EVALUATION)
     obs = np.zeros((total, policy.obs_dim), np.float32)
     returns, lengths = np.zeros(total), np.zeros(total, int)
@@ -115,7 +117,7 @@ def evaluate(
             for row, episode in enumerate(playing):
                 if episode < 0 and waiting:
                     playing[row] = waiting.pop()
-                    obs[playing[row]] = batch.reset([row], [seeds.at(playing[row])])[0]
+                    obs[playing[row]] = batch.reset([row], [seeds.at(playing[row], occasion)])[0]
             rows = [row for row, episode in enumerate(playing) if episode >= 0]
             if not rows:
                 return returns[episodes].tolist(), lengths[episodes].tolist()

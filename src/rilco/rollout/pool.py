@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from multiprocessing.connection import Connection, wait
 from typing import IO, Any, NamedTuple
@@ -27,10 +27,16 @@ from rilco.tasks.table import Task
 SINGLE_THREADED = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
+Observe = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""Shown every step's observations [B, obs_dim]; returns the mean and variance to normalise them by."""
+
+
 class Transitions(NamedTuple):
     """One iteration's experience, raw (not normalised); views of shared memory until the next `collect`."""
 
     obs: np.ndarray  # [T + 1, B, obs_dim]; the last line is what the policy sees next
+    obs_mean: np.ndarray  # [T + 1, obs_dim] by which each line was normalised for the policy
+    obs_var: np.ndarray  # [T + 1, obs_dim]
     action: np.ndarray  # [T, B, action_dim]
     reward: np.ndarray  # [T, B] the environment's own
     terminated: np.ndarray  # [T, B]
@@ -72,25 +78,43 @@ class RolloutPool:
     def pids(self) -> list[int]:
         return [process.popen.pid for process in self._processes]
 
-    def start(self) -> None:
-        """Begin the first episode of every environment."""
+    def start(self) -> np.ndarray:
+        """Begin the first episode of every environment; returns the observations."""
         self._command("start")
+        return self._shared["obs"][0].copy()
 
-    def collect(self, policy: Policy, iteration: int) -> Transitions:
-        """Let all environments act for `num_steps` steps with this policy."""
-        self._shared.write_policy(policy)
-        self._command("collect", [{"iteration": iteration}] * len(self._processes))
-        shared = self._shared
+    def collect(self, policy: Policy, iteration: int, observe: Observe | None = None) -> Transitions:
+        """Let all environments act for `num_steps` steps with this policy.
+
+        With `observe` they wait for each other at every step, and the policy's observation statistics are what it
+        returns. Without, the statistics stay and nobody waits.
+        """
+        shared, steps = self._shared, self.sizes.num_steps
+        shared.write_policy(policy)
+        stride = 1 if observe else steps
+        mean, var = (np.tile(array, (steps + 1, 1)) for array in (policy.obs_mean, policy.obs_var))
+        for first in range(0, steps, stride):
+            arguments = {"iteration": iteration, "first": first, "last": first + stride}
+            self._command("collect", [arguments] * len(self._processes))
+            if observe:
+                mean[first + 1], var[first + 1] = observe(shared["obs"][first + 1])
+                shared["obs_mean"][...], shared["obs_var"][...] = mean[first + 1], var[first + 1]
         terminated, truncated = shared["terminated"], shared["truncated"]
         returns = shared["episode_return"][terminated | truncated]
-        return Transitions(shared["obs"], shared["action"], shared["reward"], terminated, truncated, returns)
+        return Transitions(
+            shared["obs"], mean, var, shared["action"], shared["reward"], terminated, truncated, returns
+        )
 
-    def evaluate(self, policy: Policy, *, episodes: int, seed: int) -> Evaluation:
-        """Whole episodes with the deterministic policy; the training environments are not touched."""
+    def evaluate(self, policy: Policy, *, episodes: int, seed: int, occasion: int = 0) -> Evaluation:
+        """Whole episodes with the deterministic policy; the training environments are not touched.
+
+        Start states are keyed by `seed` and `occasion`: another occasion, other starts.
+        """
         self._shared.write_policy(policy)
         bounds = np.linspace(0, episodes, len(self._processes) + 1).astype(int).tolist()
         ranges = list(itertools.pairwise(bounds))
-        shares = [{"seed": seed, "episodes": [a, b], "total": episodes} for a, b in ranges]
+        common = {"seed": seed, "occasion": occasion, "total": episodes}
+        shares = [{**common, "episodes": [a, b]} for a, b in ranges]
         busy = [i for i, (a, b) in enumerate(ranges) if a < b]
         self._send("evaluate", shares, busy)
         answers = self._receive("evaluate", busy)

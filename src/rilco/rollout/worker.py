@@ -36,19 +36,19 @@ class Worker:
         self.slice = EnvironmentSlice(self.task, sizes, self.seed, setup["first"], setup["last"])
 
     def start(self) -> None:
-        self.slice.start()
+        self.slice.start(self.shared)
 
-    def collect(self, iteration: int) -> None:
-        self.slice.collect(iteration, self.shared)
+    def collect(self, iteration: int, first: int, last: int) -> None:
+        self.slice.collect(iteration, range(first, last), self.shared)
 
     def replay(self, episode: list[int], lengths: list[int], actions: str) -> None:
         flat = np.frombuffer(bytes.fromhex(actions), np.float32).reshape(-1, self.slice.sizes.action_dim)
         self.slice.replay(np.array(episode), np.array(lengths), flat)
         self.shared["obs"][0, self.slice.rows] = self.slice.obs[self.slice.rows]
 
-    def evaluate(self, seed: int, episodes: list[int], total: int) -> dict[str, Any]:
+    def evaluate(self, seed: int, occasion: int, episodes: list[int], total: int) -> dict[str, Any]:
         policy: Policy = self.shared.read_policy()
-        returns, lengths = evaluate(self.task, policy, seed, range(*episodes), total)
+        returns, lengths = evaluate(self.task, policy, (seed, occasion), range(*episodes), total)
         return {"returns": returns, "lengths": lengths}
 
     def mark(self) -> None:
