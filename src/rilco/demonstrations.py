@@ -283,11 +283,23 @@ def run_starts(length: int, pairs: int, offset: int = 0) -> np.ndarray:
     return run * RUN_LENGTH + np.floor((length - pairs) * (run + place) / len(run)).astype(np.int64)
 
 
-def mix(expert: Demonstrations, non_experts: Sequence[Demonstrations], noise_rate: float) -> Demonstrations:
+def random_starts(length: int, pairs: int, rng: np.random.Generator) -> np.ndarray:
+    """The same runs, placed at random: every way to place them without overlap is equally likely."""
+    run = np.arange(-(-pairs // RUN_LENGTH))
+    return run * RUN_LENGTH + np.sort(rng.integers(0, length - pairs + 1, len(run)))
+
+
+def mix(
+    expert: Demonstrations,
+    non_experts: Sequence[Demonstrations],
+    noise_rate: float,
+    *,
+    seed: int | None = None,
+) -> Demonstrations:
     """The paper's noisy dataset: all of the expert, and runs of 50 consecutive pairs from every non-expert.
 
-    The same arguments always give the same data. A run is an episode of its own, or two where it passes the
-    end of an episode in its source.
+    The seed places the runs, as in the paper; without one they are spread evenly. The same arguments always give
+    the same data. A run is an episode of its own, or two where it passes the end of an episode in its source.
     """
     pairs = pairs_from_each(noise_rate, len(expert), len(non_experts))
     if noise_rate > 0.0 and pairs == 0:
@@ -303,7 +315,10 @@ def mix(expert: Demonstrations, non_experts: Sequence[Demonstrations], noise_rat
                 f"{_names(part)}: a noise rate of {noise_rate:g} takes {pairs} pairs from each non-expert, "
                 f"and this one has {len(part)}. Collect more, or lower the noise rate."
             )
-        starts = run_starts(len(part), pairs, offset=k * -(-pairs // RUN_LENGTH))
+        if seed is None:
+            starts = run_starts(len(part), pairs, offset=k * -(-pairs // RUN_LENGTH))
+        else:
+            starts = random_starts(len(part), pairs, np.random.default_rng([seed, k]))
         rows = (starts[:, None] + np.arange(RUN_LENGTH)).ravel()[:pairs]
         broken = (np.arange(1, pairs) % RUN_LENGTH == 0) | (np.diff(part.episode[rows]) != 0)
         episode = np.concatenate([[0], np.cumsum(broken)])
@@ -315,13 +330,14 @@ def load_demonstrations(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     noise_rate: float | None = None,
     *,
+    seed: int | None = None,
     obs_keys: Sequence[str] = (),
 ) -> Demonstrations:
     """Loads one file, several, or a folder of them; each is a demonstrator, the expert first where known.
 
     With a noise rate the files are mixed by the paper's protocol, which needs their ground truth: one file of
-    an expert (in the authors' naming `P1.0`) and others that are not (`P0.4` to `P0.0`). Without, every pair
-    is used. `obs_keys` chooses what makes up an observation in formats that name its parts.
+    an expert (in the authors' naming `P1.0`) and others that are not (`P0.4` to `P0.0`); `seed` is that of `mix`.
+    Without a noise rate, every pair is used. `obs_keys` chooses what makes up an observation in formats that name its parts.
     """
     from rilco import formats  # here, so that the record alone imports no file library
 
@@ -340,7 +356,7 @@ def load_demonstrations(
             f"and {len(non_experts)} as non-expert. Name them so, or leave the noise rate out to use the "
             "files as they are."
         )
-    return mix(experts[0], non_experts, noise_rate)
+    return mix(experts[0], non_experts, noise_rate, seed=seed)
 
 
 def _names(demos: Demonstrations) -> str:
