@@ -44,6 +44,8 @@ def experience(seed: int) -> Experience:
     ended = rng.uniform(size=(2, T, B)) < 0.1
     return Experience(
         jnp.asarray(3.0 + 2.0 * rng.standard_normal((T + 1, B, D), np.float32)),
+        jnp.asarray(np.linspace(0.0, 3.0, (T + 1) * D, dtype=np.float32).reshape(T + 1, D)),
+        jnp.asarray(np.linspace(4.0, 1.0, (T + 1) * D, dtype=np.float32).reshape(T + 1, D)),
         jnp.asarray(rng.standard_normal((T, B, A), np.float32)),
         jnp.asarray(rng.standard_normal((T, B), np.float32)),
         *map(jnp.asarray, ended),
@@ -68,19 +70,19 @@ def run(imitates: bool, iterations: int, change=lambda experience: experience):
     return states, infos
 
 
-def test_statistics_freeze_in_imitation_and_go_on_with_the_true_reward():
+def test_statistics_stay_in_imitation_and_with_the_true_reward_move_once_the_collector_has_stopped():
     counts = {
         imitates: [round(float(state.normalizer.count)) for state in run(imitates, 4)[0]]
         for imitates in (True, False)
     }
-    assert counts == {True: [0, 20, 40, 40, 40], False: [0, 20, 40, 60, 80]}
+    assert counts == {True: [0] * 5, False: [0, 0, 0, 20, 40]}
+    assert learner(True).moving_iterations == FREEZE
 
 
-def test_statistics_are_of_the_observations_acted_on():
-    state = run(True, 1)[0][1]
-    expected = update_normalizer(
-        learner(True).init(KEY, D, A, B).normalizer, experience(0).obs[:-1].reshape(-1, D)
-    )
+def test_statistics_count_each_new_observation_once():
+    state = run(False, FREEZE + 1)[0][-1]
+    new = experience(FREEZE).obs[1:].reshape(-1, D)
+    expected = update_normalizer(learner(False).init(KEY, D, A, B).normalizer, new)
     np.testing.assert_allclose(state.normalizer.mean, expected.mean, rtol=1e-6)
     np.testing.assert_allclose(state.normalizer.var, expected.var, rtol=1e-6)
 
@@ -101,10 +103,9 @@ def test_policy_learns_from_what_it_acted_on_and_from_the_learned_reward():
     before = this.init(KEY, D, A, B)
     before, _ = this.learn(before, experience(0), batches(0), 0, KEY)
     after, _ = this.learn(before, experience(1), batches(1), 1, KEY)
-    seen, obs = (
-        after.policy,
-        normalize(before.normalizer, experience(1).obs),
-    )  # not the statistics after learning
+    # Each line by the statistics that the policy saw it with.
+    mean, var = (np.asarray(array)[:, None] for array in (experience(1).obs_mean, experience(1).obs_var))
+    seen, obs = after.policy, np.clip((experience(1).obs - mean) / np.sqrt(var + 1e-8), -10.0, 10.0)
     np.testing.assert_allclose(seen.obs, obs[:-1], rtol=1e-6)
     np.testing.assert_allclose(seen.last_obs, obs[-1], rtol=1e-6)
     learned = reward_learner().reward(

@@ -99,3 +99,14 @@ def test_scaled_rewards_are_clipped_not_centred():
     np.testing.assert_array_equal(scaled, 10.0)  # returns that do not vary at all
     _, scaled = scale_rewards(scaler, jnp.zeros((4, 2)), flags, flags, 0.0)
     np.testing.assert_array_equal(scaled, 0.0)
+
+
+def test_on_the_host_step_by_step_is_as_all_at_once_in_float64():
+    x = 5.0 + np.random.default_rng(0).standard_normal((21, 32, 3)).astype(np.float32)
+    statistics = module.on_host(init_normalizer(3))
+    for line in x:
+        statistics = module.update_normalizer(statistics, line)
+    assert statistics.mean.dtype == np.float64
+    np.testing.assert_allclose(statistics.mean, x.reshape(-1, 3).mean(axis=0, dtype=np.float64), rtol=1e-6)
+    np.testing.assert_allclose(statistics.var, x.reshape(-1, 3).var(axis=0, dtype=np.float64), rtol=1e-5)
+    assert round(float(module.on_device(statistics).count)) == 21 * 32

@@ -74,7 +74,7 @@ def compiled(name):
 
     def iterate(state, batches, demos, policy, key):
         compiled_for.append(name)  # runs when JAX traces, and only then
-        state, info = learner.update(state, batches, policy.obs, policy.action, halve, key)
+        state, info = learner.update(state, batches, halve(policy.obs), policy.action, halve, key)
         rewards = (learner.reward(state, halve(pairs.obs), pairs.action) for pairs in (demos, policy))
         return Iteration(state, info, *rewards)
 
@@ -226,7 +226,7 @@ def test_a_single_policy_pair_is_enough_to_run(name):
     key = jax.random.key(0)
     _, info = jax.eval_shape(
         lambda state: learner.update(
-            state, learner.sample(demos, np.random.default_rng(0)), policy.obs, policy.action, halve, key
+            state, learner.sample(demos, np.random.default_rng(0)), halve(policy.obs), policy.action, halve, key
         ),
         begin(name, demos),
     )

@@ -58,7 +58,7 @@ def iterate(name, demos, policy, *, seed=0, iterations=2):
     for iteration in range(iterations):
         key = jax.random.fold_in(jax.random.key(seed), iteration)
         draws = learner.sample(demos, generator)
-        state, info = learner.update(state, draws, policy.obs, policy.action, halve, key)
+        state, info = learner.update(state, draws, halve(policy.obs), policy.action, halve, key)
     return state, info
 
 

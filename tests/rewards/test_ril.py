@@ -341,8 +341,11 @@ def test_the_update_normalises_what_it_draws_and_uses_all_policy_pairs(monkeypat
     _, means = learner.update(
         (), draws, policy.obs, policy.action, lambda obs: 2.0 * obs + 1.0, jax.random.key(0)
     )
-    for name, pairs in (("demos", draws), ("policy", policy)):
-        expected = np.concatenate([2.0 * pairs.obs + 1.0, pairs.action], axis=-1).mean()
+    for name, obs, action in (
+        ("demos", 2.0 * draws.obs + 1.0, draws.action),
+        ("policy", policy.obs, policy.action),  # comes normalised
+    ):
+        expected = np.concatenate([obs, action], axis=-1).mean()
         np.testing.assert_allclose(means[name], expected, rtol=1e-5)
     assert means["mixing"] == 1
 
