@@ -52,7 +52,9 @@ def ours() -> Iterator[Options]:
 
 def clean() -> Iterator[Options]:
     """Rate 0."""
-    yield from _cells(("hopper", "halfcheetah"), ("ril-co", "gail-logistic"), range(1, 3), 5e6, noise_rate=0.0)
+    yield from _cells(
+        ("hopper", "halfcheetah"), ("ril-co", "gail-logistic"), range(1, 3), 5e6, noise_rate=0.0
+    )
 
 
 def gaussian() -> Iterator[Options]:
@@ -62,13 +64,25 @@ def gaussian() -> Iterator[Options]:
 
 
 def _cells(
-    tasks: Sequence[str], methods: Sequence[str], seeds: Sequence[int], steps: float, *, files: bool = True, **more: Any
+    tasks: Sequence[str],
+    methods: Sequence[str],
+    seeds: Sequence[int],
+    steps: float,
+    *,
+    files: bool = True,
+    **more: Any,
 ) -> Iterator[Options]:
     """Seed by seed, so that an unfinished sweep has something of everything."""
     for seed in seeds:
         for task in tasks:
             for method in methods:
-                options = {"task": task, "method": method, "seed": seed, "steps": steps, "evaluate_every": 40_000}
+                options = {
+                    "task": task,
+                    "method": method,
+                    "seed": seed,
+                    "steps": steps,
+                    "evaluate_every": 40_000,
+                }
                 if files:
                     options["demos"] = str(Path(os.environ["AUTHORS_FILES"]) / FOLDERS[task])
                 yield {"noise_rate": 0.4, **options, **more}

@@ -32,6 +32,13 @@ class Drift(gymnasium.Env):
         return np.array([self.place, self.age / 10], np.float32)
 
 
+class FarOff(Drift):
+    """The point lies around 1000, and its return says where it began."""
+
+    def _observe(self):
+        return np.array([1000.0 + self.place, 1000.0 + self.age / 10], np.float32)
+
+
 class Raises(Drift):
     """Raises once it has been stepped 30 times."""
 
@@ -99,7 +106,7 @@ class Vehicle(gymnasium.Env):
         return velocity + 0.2 * (np.clip(throttle, -full, full) - velocity)
 
 
-for _cls in (Drift, Raises, Dies, Explodes, Forgetful, Vehicle):
+for _cls in (Drift, FarOff, Raises, Dies, Explodes, Forgetful, Vehicle):
     if f"{_cls.__name__}-v0" not in gymnasium.registry:
         gymnasium.register(f"{_cls.__name__}-v0", entry_point=_cls)
 

@@ -14,8 +14,8 @@ from rilco.losses import get_loss
 from rilco.networks import Layer
 from rilco.normalizer import standardize
 from rilco.policy.acktr import AcktrConfig, AcktrState, acktr_step
-from rilco.policy.kfac import init_kfac
 from rilco.policy.gaussian import Params
+from rilco.policy.kfac import init_kfac
 from rilco.policy.learner import Actor, Rollout
 from rilco.policy.returns import n_step_returns
 from rilco.rewards.classifier import ClassifierConfig, join, score_joined
@@ -37,7 +37,8 @@ def layers(golden: Golden, prefix: str, when: str = "") -> tuple[Layer, ...]:
 
 
 @pytest.mark.parametrize(
-    ("name", "classifiers", "lam"), [("classifier_step_rilco_apl", 2, 0.5), ("classifier_step_gail_apl", 1, 0.0)]
+    ("name", "classifiers", "lam"),
+    [("classifier_step_rilco_apl", 2, 0.5), ("classifier_step_gail_apl", 1, 0.0)],
 )
 def test_a_mini_batch_step_of_the_classifiers(
     shared_dir: Path, name: str, classifiers: int, lam: float
@@ -75,7 +76,9 @@ def test_the_first_update_of_acktr(shared_dir: Path) -> None:
 
     before = params("_before")
     lined_up = (*before.actor.layers, {"b": before.actor.log_std}, *before.critic)
-    table = {name: jnp.asarray(golden[name]) for name in ("obs", "action", "reward", "terminated", "truncated")}
+    table = {
+        name: jnp.asarray(golden[name]) for name in ("obs", "action", "reward", "terminated", "truncated")
+    }
     obs = table.pop("obs")
     flags = {name: table.pop(name).astype(bool) for name in ("terminated", "truncated")}
     rollout = Rollout(obs[:-1], table["action"], table["reward"], **flags, last_obs=obs[-1])
@@ -83,7 +86,11 @@ def test_the_first_update_of_acktr(shared_dir: Path) -> None:
     state, info = acktr_step(AcktrConfig(), AcktrState(before, init_kfac(lined_up)), rollout, noise)
     for ours, theirs in zip(jax.tree.leaves(state.params), jax.tree.leaves(params("_after")), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=2e-6)
-    for ours, theirs in (("trust_scale", "trust_scale"), ("policy_loss", "action_loss"), ("value_loss", "value_loss")):
+    for ours, theirs in (
+        ("trust_scale", "trust_scale"),
+        ("policy_loss", "action_loss"),
+        ("value_loss", "value_loss"),
+    ):
         np.testing.assert_allclose(info[ours], golden[theirs], rtol=2e-5)
 
 

@@ -30,6 +30,7 @@ SMALL = {
     "num_steps": 5,
     "evaluate_every": 60,
     "evaluation_episodes": 3,
+    "final_episodes": 3,
     "acktr.hidden_sizes": [8, 8],
     "classifier.hidden": [8, 8],
     "classifier.batch": 16,

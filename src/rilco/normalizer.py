@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -16,11 +16,11 @@ EPSILON = 1e-8
 
 
 class Normalizer(NamedTuple):
-    """Mean and variance of every sample seen so far, per feature."""
+    """Mean and variance of every sample seen so far, per feature. JAX's arrays, or NumPy's on the host."""
 
-    mean: jax.Array  # [D]
-    var: jax.Array  # [D]
-    count: jax.Array  # type: ignore[assignment]  # [], and never the method that it hides
+    mean: Any  # [D]
+    var: Any  # [D]
+    count: Any  # []
 
 
 def init_normalizer(dim: int) -> Normalizer:
@@ -28,7 +28,7 @@ def init_normalizer(dim: int) -> Normalizer:
     return Normalizer(jnp.zeros(dim, jnp.float32), jnp.ones(dim, jnp.float32), jnp.asarray(1e-4, jnp.float32))
 
 
-def update_normalizer(normalizer: Normalizer, x: jax.Array) -> Normalizer:
+def update_normalizer(normalizer: Normalizer, x: jax.Array | np.ndarray) -> Normalizer:
     """Merge a batch x [N, D] into the statistics (Chan's parallel variance).
 
     NumPy's arrays do as well as JAX's: on the host the statistics are float64.

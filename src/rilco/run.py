@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rilco import cleaning
-from rilco.config import RunConfig
+from rilco.config import VERSION, RunConfig
 from rilco.errors import RunError
 from rilco.files import cannot_write, write_atomically
 from rilco.policy.saved import Policy, load_policy
@@ -151,7 +151,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _check_same_configuration(stored: RunConfig, asked: RunConfig, path: Path) -> None:
-    if stored.version != asked.version:
+    if stored.version != VERSION:
         raise RunError(
             f"{path}: was begun by an earlier version of rilco, whose first iteration learned from raw observations. "
             "Going on would mix two methods. Start it again with another --out; its results can still be read."

@@ -226,7 +226,12 @@ def test_a_single_policy_pair_is_enough_to_run(name):
     key = jax.random.key(0)
     _, info = jax.eval_shape(
         lambda state: learner.update(
-            state, learner.sample(demos, np.random.default_rng(0)), halve(policy.obs), policy.action, halve, key
+            state,
+            learner.sample(demos, np.random.default_rng(0)),
+            halve(policy.obs),
+            policy.action,
+            halve,
+            key,
         ),
         begin(name, demos),
     )

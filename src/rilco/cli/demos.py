@@ -118,7 +118,9 @@ def collect_command(
 @click.option("--kind", type=click.Choice(("policy", "gaussian")), default="policy", show_default=True)
 @click.option("--pairs", default="10k", show_default=True, type=COUNT, help="With gaussian: of each.")
 @obs_keys_option
-@click.option("--seed", type=int, help="Place the non-experts' runs at random.  [default: spread them evenly]")
+@click.option(
+    "--seed", type=int, help="Place the non-experts' runs at random.  [default: spread them evenly]"
+)
 @task_option
 @env_option
 @out_option
