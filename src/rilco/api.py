@@ -9,7 +9,7 @@ from typing import Any
 from rilco.config import RunConfig
 from rilco.evaluation import evaluate
 from rilco.options import make_config
-from rilco.run import Run
+from rilco.runs.folder import Run
 from rilco.training import train_run
 
 __all__ = ["evaluate", "train"]

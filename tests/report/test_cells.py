@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tests.report.runs import EVERY, add_cells, write_run
 
-from rilco.experiment.results import read_results
+from rilco.experiment.published import CellKey, load_published
 from rilco.report.cells import changed_settings, sort_results
-from rilco.report.published import CellKey, load_published
+from rilco.runs.results import read_results
 
 KEY = CellKey("halfcheetah", "policy", 0.4, "ril-co")
 

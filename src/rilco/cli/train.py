@@ -15,8 +15,8 @@ from rilco.methods import METHODS
 
 if TYPE_CHECKING:
     from rilco.config import RunConfig
-    from rilco.interrupt import StopSignal
-    from rilco.run import Run
+    from rilco.runs.folder import Run
+    from rilco.runs.interrupt import StopSignal
 
 METHOD_HELP = "How to learn: " + ", ".join(METHODS) + ".  [default: ril-co]"
 
@@ -117,7 +117,7 @@ def command(**options: Any) -> None:
 
 def start(options: dict[str, Any]) -> None:
     """Run training with the given options; on Ctrl-C say how to go on."""
-    from rilco.interrupt import StopSignal, exit_code
+    from rilco.runs.interrupt import StopSignal, exit_code
 
     out: Path = options["out"]
     try:

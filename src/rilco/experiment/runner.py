@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from rilco.errors import RilcoError
-from rilco.interrupt import StopSignal, exit_code
+from rilco.runs.interrupt import StopSignal, exit_code
 
 PATIENCE = 60.0  # seconds to wait for a process that had the run before and is still ending
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from rilco.experiment.engine import Ended, Engine
 from rilco.experiment.grid import Job
-from rilco.experiment.standing import standing
 from rilco.experiment.status import Board, Display
-from rilco.interrupt import StopSignal
+from rilco.runs.interrupt import StopSignal
+from rilco.runs.standing import standing
 
 POLL = 0.5  # seconds
 
