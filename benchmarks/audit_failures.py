@@ -19,7 +19,9 @@ from rilco.cli.audit import STEPS
 from rilco.data.collect import collect
 from rilco.data.formats import load_file, save_file
 from rilco.data.ladder import shipped_rung
-from rilco.data.record import Demonstrations, concatenate, load_demonstrations, mix
+from rilco.data.loading import load_demonstrations
+from rilco.data.mixing import mix
+from rilco.data.record import Demonstrations, concatenate
 from rilco.data.standard import standard_files
 from rilco.judging.auditing import train_and_audit
 from rilco.judging.truth import compare

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from audit_table import AUTHORS, read_scores
-from rilco.data.record import load_demonstrations
+from rilco.data.loading import load_demonstrations
 from rilco.data.standard import standard_files
 from rilco.judging.judging import judge
 from rilco.judging.scoring import Scores

@@ -15,7 +15,7 @@ _EXPORTS = {
     "Run": "rilco.runs.folder",
     "RunConfig": "rilco.config",
     "evaluate": "rilco.api",
-    "load_demonstrations": "rilco.data.record",
+    "load_demonstrations": "rilco.data.loading",
     "load_policy": "rilco.policy.saved",
     "train": "rilco.api",
 }
@@ -34,7 +34,8 @@ __all__ = [
 if TYPE_CHECKING:
     from rilco.api import evaluate, train
     from rilco.config import RunConfig
-    from rilco.data.record import Demonstrations, load_demonstrations
+    from rilco.data.loading import load_demonstrations
+    from rilco.data.record import Demonstrations
     from rilco.errors import RilcoError
     from rilco.policy.saved import Policy, load_policy
     from rilco.runs.folder import Run

@@ -16,7 +16,8 @@ import numpy as np
 from rilco.bc.training import Cloner
 from rilco.clean import config as cleaning
 from rilco.config import RunConfig
-from rilco.data.record import Demonstrations, by_episode, load_demonstrations
+from rilco.data.loading import load_demonstrations
+from rilco.data.record import Demonstrations, by_episode
 from rilco.data.standard import Say, standard_files
 from rilco.errors import ConfigError, RunError
 from rilco.learning import Learner, LearnerState, make_learner, to_experience
@@ -212,19 +213,7 @@ def train_run(
     """
     path = Path(out)
     if config.method == cleaning.METHOD:
-        from rilco.clean.phases import train_clean
-
-        with StopSignal() if stop is None else contextlib.nullcontext(stop) as stop:
-            return train_clean(
-                config,
-                path,
-                resume=resume,
-                workers=workers,
-                checkpoint_every=checkpoint_every,
-                quiet=quiet,
-                tensorboard=tensorboard,
-                stop=stop,
-            )
+        raise ValueError(f"{config.method} is several runs: use rilco.api.train_config.")
     say = (lambda line: None) if quiet else functools.partial(print, file=sys.stderr)
     demos, known = read_demonstrations(config, say), read_known(config)
     obs_dim, action_dim = config.task.dimensions()

@@ -13,6 +13,7 @@ import pytest
 from tests.drivers import OPTIONS, STEPS, STRETCH, contents, demonstrate, short_stretches, write_files
 
 import rilco
+from rilco.api import train_config
 from rilco.clean import cloning, practice
 from rilco.clean import phases as phases_module
 from rilco.clean.config import CleanConfig
@@ -30,7 +31,7 @@ from rilco.runs.folder import Run, RunFolder, read_metrics
 from rilco.runs.interrupt import StopSignal
 from rilco.runs.results import read_results, thin
 from rilco.runs.standing import standing
-from rilco.training import Trainer, load_state, train_run
+from rilco.training import Trainer, load_state
 
 __all__ = ["short_stretches"]
 pytestmark = pytest.mark.usefixtures("short_stretches")
@@ -63,7 +64,7 @@ def make(files, **more) -> RunConfig:
 
 @pytest.fixture(scope="module")
 def run(files, tmp_path_factory, short_stretches) -> Run:
-    return train_run(make(files), tmp_path_factory.mktemp("runs") / "run", **HOW)
+    return train_config(make(files), tmp_path_factory.mktemp("runs") / "run", **HOW)
 
 
 def shortfall(path: Path) -> float:
@@ -190,7 +191,7 @@ def test_where_nothing_was_practised_well_the_first_clones_stay(run, files, tmp_
     out = before_practice(run, tmp_path / "run")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(practice, "GOOD_ENOUGH", 2.0)
-        finished = train_run(make(files), out, resume=True, **HOW)
+        finished = train_config(make(files), out, resume=True, **HOW)
     assert [file.name for file in (out / "phases" / "3-practice").iterdir()] == ["1.json"]
     ours = load_policy(out / "phases" / "3-policy.safetensors")
     assert is_mean_of(ours, run, practised=0)
@@ -205,7 +206,7 @@ def test_where_the_audit_is_not_sure_nobody_practises(run, files, tmp_path):
     out = before_practice(run, tmp_path / "run")
     record = out / "audit" / "audit.json"
     record.write_text(record.read_text().replace('"kind": "mixed"', '"kind": "inseparable"'))
-    train_run(make(files), out, resume=True, **HOW)
+    train_config(make(files), out, resume=True, **HOW)
     assert not (out / "phases" / "3-practice").exists()
     ours = load_policy(out / "phases" / "3-policy.safetensors")
     assert ours.card["transitions"] == STEPS
@@ -254,7 +255,7 @@ def test_without_evaluations_it_is_finished_too(run, files, tmp_path):
     without_evaluations(out / "phases" / "1-ril-co" / "metrics.jsonl")
     (out / "phases" / "3-policy.json").unlink()
     config = make(files, evaluate_every=-1)
-    finished = train_run(config, out, resume=True, **HOW)
+    finished = train_config(config, out, resume=True, **HOW)
     (line,) = finished.metrics()
     assert line["phase"] == "clone"
     assert "eval_return" not in line
@@ -346,7 +347,7 @@ def test_interrupted_anywhere_it_goes_on_to_the_same_end(run, files, tmp_path, w
     with pytest.MonkeyPatch.context() as patch:
         stop_at(patch, where, stop)
         with pytest.raises((KeyboardInterrupt, Killed)):
-            train_run(config, out, stop=stop, **HOW)
+            train_config(config, out, stop=stop, **HOW)
     assert standing(config, out).state == "interrupted"
     resumed = rilco.train(out, resume=True, workers=1, quiet=True)
     assert last_policy(resumed.path) == last_policy(run.path)
@@ -374,12 +375,12 @@ def test_after_the_audit_more_steps_would_be_another_run(run):
 def test_of_clean_data_all_is_kept_and_the_policy_is_that_of_plain_cloning(files, tmp_path):
     """To the bit, though the demonstrations went through a file of the run's own."""
     alone = {"clean.clones": 1, "steps": STEPS}
-    clean = train_run(make(files[:1], **alone), tmp_path / "clean", **HOW)
+    clean = train_config(make(files[:1], **alone), tmp_path / "clean", **HOW)
     assert Audit.load(tmp_path / "clean" / "audit" / "audit.json").verdict.kind == "clean"
     assert not (clean.path / "phases" / "dropped.npz").exists()
     plain = {**OPTIONS, "method": "bc", "demos": files[0], "bc.hidden_sizes": [16], "steps": 400 * EACH}
     own = {name: value for name, value in plain.items() if not name.startswith(("acktr.", "classifier."))}
-    cloned = train_run(make_config({**own, "evaluate_every": -1}), tmp_path / "bc", **HOW)
+    cloned = train_config(make_config({**own, "evaluate_every": -1}), tmp_path / "bc", **HOW)
     assert same(
         load_policy(clean.path / "policy" / "last.safetensors"),
         load_policy(cloned.path / "policy" / "last.safetensors"),
@@ -398,7 +399,7 @@ def test_a_finish_goes_on_from_the_clone(run, files, tmp_path, finish):
     config = make(files, **own)
     copy_phases(run, out, lambda config: dataclasses.replace(config, hold_actor_for=4))
     (out / "config.json").write_text(config.to_json())
-    finished = train_run(config, out, resume=True, **HOW)
+    finished = train_config(config, out, resume=True, **HOW)
     phase = Run(out / "phases" / "4-finish")
     clone = out / "phases" / "3-clones" / "2" / "1" / "policy" / "last.safetensors"
     begun_with = rilco.load_policy(phase.config.start_from)
@@ -506,7 +507,7 @@ def test_a_finish_must_be_known(files):
 )
 def test_what_cannot_end_well_fails_before_it_begins(files, tmp_path, options, complaint):
     with pytest.raises(ConfigError, match=complaint):
-        train_run(make(files, **options), tmp_path / "run", **HOW)
+        train_config(make(files, **options), tmp_path / "run", **HOW)
     assert not (tmp_path / "run").exists()
 
 

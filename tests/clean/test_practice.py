@@ -7,7 +7,8 @@ import pytest
 from tests.environments import env_id
 from tests.judges import ACTION, OBS, driver, judges, sigmoid
 
-from rilco.bc.learner import BcConfig, clone
+from rilco.bc.config import BcConfig
+from rilco.bc.learner import clone
 from rilco.clean.attempts import attempt, likeness
 from rilco.clean.config import CleanConfig, practised_steps
 from rilco.clean.practice import GOOD_ENOUGH, STARTS, Practice, best_attempts, practise, standard_of

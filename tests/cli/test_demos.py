@@ -17,7 +17,8 @@ from rilco.cli import cli
 from rilco.cli.sources import demonstrator_names
 from rilco.data.collect import NoiseLevel
 from rilco.data.formats import load_file, save_file
-from rilco.data.record import Demonstrations, mix
+from rilco.data.mixing import mix
+from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError, RilcoError
 from rilco.policy.saved import Policy
 

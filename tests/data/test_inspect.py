@@ -13,7 +13,9 @@ from rich.console import Console
 from rilco.data import views
 from rilco.data.formats import save_file
 from rilco.data.inspect import inspect, inspect_files, measure, shared_episodes
-from rilco.data.record import Demonstrations, load_demonstrations, mix, non_finite_allowed
+from rilco.data.loading import load_demonstrations
+from rilco.data.mixing import mix
+from rilco.data.record import Demonstrations, non_finite_allowed
 from rilco.errors import ConfigError, DemonstrationError
 
 

@@ -16,16 +16,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rilco.data.formats import save_file
-from rilco.data.record import (
-    RUN_LENGTH,
-    Demonstrations,
-    check_noise_rate,
-    concatenate,
-    load_demonstrations,
-    mix,
-    pairs_from_each,
-    run_starts,
-)
+from rilco.data.loading import load_demonstrations
+from rilco.data.mixing import RUN_LENGTH, mix, pairs_from_each, run_starts
+from rilco.data.record import Demonstrations, check_noise_rate, concatenate
 from rilco.errors import ConfigError, DemonstrationError
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from rilco.data import standard
 from rilco.data.ladder import PUBLISHED_RETURNS, shipped_ladders, shipped_rung
-from rilco.data.record import load_demonstrations
+from rilco.data.loading import load_demonstrations
 from rilco.data.standard import standard_files
 from rilco.errors import ConfigError, RunError
 from rilco.options import make_config

@@ -22,9 +22,8 @@ from rilco.experiment.engine import Ended
 from rilco.experiment.grid import Job, make_jobs
 from rilco.experiment.local import LocalEngine, share_cores
 from rilco.experiment.status import Board, Lines
-from rilco.experiment.sweep import sweep
+from rilco.experiment.sweep import survey, sweep
 from rilco.runs.interrupt import StopSignal
-from rilco.runs.standing import survey
 
 ROOT = Path(__file__).resolve().parents[2]
 

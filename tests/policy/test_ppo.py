@@ -14,8 +14,9 @@ from tests import probes
 import rilco
 from rilco.errors import ConfigError
 from rilco.networks import apply_mlp
+from rilco.policy.config import PpoConfig
 from rilco.policy.learner import PolicyLearner, Rollout
-from rilco.policy.ppo import PpoConfig, clipped_surrogate, minibatch_shape, ppo, standardise
+from rilco.policy.ppo import clipped_surrogate, minibatch_shape, ppo, standardise
 from rilco.runs.checkpoint import flatten, unflatten
 
 OBS_DIM, ACTION_DIM = 3, 2

@@ -11,7 +11,8 @@ from rilco.config import RunConfig
 from rilco.errors import RunError
 from rilco.experiment import thin
 from rilco.experiment.grid import make_jobs
-from rilco.runs.standing import Progress, read_progress, standing, survey
+from rilco.experiment.sweep import survey
+from rilco.runs.standing import Progress, read_progress, standing
 
 
 def test_new_interrupted_and_finished(tmp_path):

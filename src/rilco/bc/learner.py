@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
@@ -17,9 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from rilco.bc.config import BcConfig
 from rilco.bc.data import CloningData, prepare, start_weights
 from rilco.data.record import Demonstrations
-from rilco.errors import ConfigError, TrainingError
+from rilco.errors import TrainingError
 from rilco.networks import Layer, apply_mlp, init_mlp
 from rilco.normalizer import normalize
 from rilco.policy.saved import Policy
@@ -31,51 +31,6 @@ INTERVAL = 100
 
 LEAST_STD = 1e-3
 """A policy's spread is never less, so that its log-density exists even where the actions are fitted exactly."""
-
-
-@dataclass(frozen=True)
-class BcConfig:
-    """Behaviour cloning's hyper-parameters; the defaults are the paper's."""
-
-    hidden_sizes: tuple[int, ...] = (64, 64)
-    """Widths of the tanh hidden layers; none makes the policy linear."""
-    learning_rate: float = 1e-3
-    """Adam's step size."""
-    batch: int = 128
-    """Pairs in a mini-batch, drawn with replacement."""
-    steps_per_iteration: int = 5
-    """Gradient steps that stand for one iteration of the other methods."""
-    weight_decay: float = 0.0
-    """Share of every weight that is taken off in a gradient step, times the learning rate (AdamW)."""
-    average_over: int = 0
-    """The policy's weights are a moving average over about so many gradient steps; 0 takes the last weights."""
-    start_weight: float = 1.0
-    """How much each of an episode's first `start_steps` pairs counts, beside 1 of the others. Starts are few in a
-    demonstration and differ most, so that clones fall there."""
-    start_steps: int = 150
-    """How many pairs that are."""
-    validation: float = 0.0
-    """Share of the episodes that is held out, whole, to measure the loss on; of a single episode's pairs,
-    consecutive ones. 0 trains on everything: of ten episodes, the tenth made Walker2D fall less often."""
-    patience: int = 0
-    """Validations, one every 100 iterations, without a new lowest loss after which training stops. The policy is
-    then the one with the lowest loss. 0 never stops early, and takes the last weights."""
-
-    def __post_init__(self) -> None:
-        for name in ("learning_rate", "batch", "steps_per_iteration", "start_weight", "start_steps"):
-            self._require(name, "a positive number", getattr(self, name) > 0)
-        for name in ("weight_decay", "average_over", "patience"):
-            self._require(name, "0 or more", getattr(self, name) >= 0)
-        self._require("validation", "at least 0 and less than 1", 0 <= self.validation < 1)
-        if self.patience and not self.validation:
-            raise ConfigError(
-                f"bc.patience is {self.patience}, but bc.validation is 0: stopping early needs held-out pairs to "
-                "tell when. Set bc.validation, to 0.1 for example, or leave bc.patience at 0."
-            )
-
-    def _require(self, name: str, expected: str, holds: bool) -> None:
-        if not holds:
-            raise ConfigError(f"bc.{name}: expected {expected}; got {getattr(self, name)!r}.")
 
 
 class BcState(NamedTuple):

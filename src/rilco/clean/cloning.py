@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rilco.bc.learner import BcConfig
+from rilco.bc.config import BcConfig
 from rilco.clean.attempts import make_pool
 from rilco.clean.config import CleanConfig
 from rilco.clean.practice import Practice, practise

@@ -148,7 +148,8 @@ def mix_command(
     rilco demos mix expert.npz others/ --noise-rate 0.4 --out mixed.npz
     rilco demos mix runs/ant-expert --kind gaussian --noise-rate 0.4 --out gaussian.npz
     """
-    from rilco.data.record import check_noise_rate, mix
+    from rilco.data.mixing import mix
+    from rilco.data.record import check_noise_rate
     from rilco.tasks.table import Task
 
     check_noise_rate(noise_rate)

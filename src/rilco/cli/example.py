@@ -12,7 +12,8 @@ from rich.console import Console
 
 from rilco.bc.learner import clone
 from rilco.data.ladder import shipped_rung
-from rilco.data.record import Demonstrations, load_demonstrations
+from rilco.data.loading import load_demonstrations
+from rilco.data.record import Demonstrations
 from rilco.data.standard import standard_files
 from rilco.errors import RunError
 from rilco.evaluation import evaluate, play
@@ -21,14 +22,13 @@ from rilco.experiment.grid import Job
 from rilco.experiment.launch import LOGS
 from rilco.experiment.local import LocalEngine, share_cores
 from rilco.experiment.status import Board, make_display
-from rilco.experiment.sweep import sweep
+from rilco.experiment.sweep import survey, sweep
 from rilco.judging.auditing import PAGE, train_and_audit, write_audit
 from rilco.judging.words import describe
 from rilco.options import make_config
 from rilco.policy.saved import Policy
 from rilco.runs.folder import Run
 from rilco.runs.interrupt import StopSignal
-from rilco.runs.standing import survey
 from rilco.tasks.table import Task
 
 TASK = Task(task="halfcheetah")

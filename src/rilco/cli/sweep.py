@@ -81,7 +81,7 @@ def command(**options: Any) -> None:
 
 def _sweep(stop: StopSignal, **options: Any) -> list[Failure]:
     """Choose the runs and work through them; returns those that failed."""
-    from rilco.runs.standing import survey
+    from rilco.experiment.sweep import survey
 
     jobs = choose(options)
     out: Path = options["out"]

@@ -62,8 +62,9 @@ def run_benchmark(
 
 def measure_cloning(task: str) -> float:
     """Gradient steps of behaviour cloning in a second."""
+    from rilco.bc.config import BcConfig
     from rilco.bc.data import prepare
-    from rilco.bc.learner import BcConfig, bc
+    from rilco.bc.learner import bc
 
     demos = _random_demonstrations(*Task(task=task).dimensions())
     config, key = BcConfig(), jax.random.key(0)

@@ -1,11 +1,9 @@
-"""Demonstrations: state-action pairs of unknown quality, and the mixtures that the paper tests with."""
+"""Demonstrations: state-action pairs of unknown quality."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import math
-import os
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, InitVar, dataclass, field, replace
@@ -15,18 +13,6 @@ import numpy as np
 
 from rilco.errors import ConfigError, DemonstrationError
 
-RUN_LENGTH = 50
-"""Consecutive pairs in one run of non-expert data."""
-
-PAIRS_PER_EXPERT_PAIR = {0.0: 0.0, 0.1: 0.1, 0.2: 0.25, 0.3: 0.5, 0.4: 0.75, 0.5: 1.0}
-"""Noise rate -> non-expert pairs, of all demonstrators together, for each expert pair.
-
-Beside 10000 expert pairs, five non-experts give 200, 500, 1000 and 1500 pairs each at 0.1, 0.2, 0.3 and 0.4:
-the paper's datasets, with true fractions of 1/11, 1/5, 1/3 and 3/7. The rate 0.5 itself is refused; it
-anchors the rates above 0.4, so that the expert's share stays above one half.
-"""
-
-_GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
 _LEFT_OUT = np.empty(0, np.int32)
 _OPTIONAL = {"reward": np.float32, "terminated": np.bool_, "truncated": np.bool_, "expert": np.bool_}
 _PER_PAIR = ("obs", "action", "episode", "demonstrator", *_OPTIONAL)
@@ -184,7 +170,7 @@ class Demonstrations:
         ours, theirs = (self.obs_dim, self.action_dim), (obs_dim, action_dim)
         if ours != theirs:
             raise DemonstrationError(
-                f"{_names(self)}: a pair has {ours[0]} observation and {ours[1]} action dimensions, but "
+                f"{source_names(self)}: a pair has {ours[0]} observation and {ours[1]} action dimensions, but "
                 f"{env_name} has {theirs[0]} and {theirs[1]}. These demonstrations come from another "
                 "environment: choose that one, or other demonstrations."
             )
@@ -221,8 +207,8 @@ def concatenate(parts: Sequence[Demonstrations]) -> Demonstrations:
     for part in parts:
         if (part.obs_dim, part.action_dim) != (parts[0].obs_dim, parts[0].action_dim):
             raise DemonstrationError(
-                f"{_names(part)}: a pair has {part.obs_dim} observation and {part.action_dim} action "
-                f"dimensions, but {parts[0].obs_dim} and {parts[0].action_dim} in {_names(parts[0])}. "
+                f"{source_names(part)}: a pair has {part.obs_dim} observation and {part.action_dim} action "
+                f"dimensions, but {parts[0].obs_dim} and {parts[0].action_dim} in {source_names(parts[0])}. "
                 "Demonstrations that are used together must come from the same environment."
             )
         ids, dense = np.unique(part.episode, return_inverse=True)
@@ -259,91 +245,8 @@ def check_noise_rate(noise_rate: float) -> None:
         )
 
 
-def pairs_from_each(noise_rate: float, expert_pairs: int, non_experts: int) -> int:
-    """How many pairs every non-expert gives: by PAIRS_PER_EXPERT_PAIR, linear between its rates."""
-    check_noise_rate(noise_rate)
-    if non_experts == 0:
-        return 0
-    ratio = np.interp(noise_rate, list(PAIRS_PER_EXPERT_PAIR), list(PAIRS_PER_EXPERT_PAIR.values()))
-    # A hair up before rounding down, for a rate computed as 1 - 0.7, but the expert keeps its majority.
-    pairs = math.floor(float(ratio) * expert_pairs / non_experts + 1e-6)
-    return min(pairs, (expert_pairs - 1) // non_experts)
-
-
-def run_starts(length: int, pairs: int, offset: int = 0) -> np.ndarray:
-    """First rows of the runs of 50 (the last one the rest) that take `pairs` out of `length` rows.
-
-    The rows left out are shared evenly among the runs, some of each share before its run and some after. Runs
-    at even distances would beat against the episodes: ten runs in ten episodes of 1000 steps would all show
-    the first 50 steps. So where a run lies in its share follows multiples of the golden ratio modulo 1, which
-    fill it evenly however many there are; `offset` continues the sequence in the next file.
-    """
-    run = np.arange(-(-pairs // RUN_LENGTH))
-    place = (run + offset + 0.5) * _GOLDEN_RATIO % 1.0
-    return run * RUN_LENGTH + np.floor((length - pairs) * (run + place) / len(run)).astype(np.int64)
-
-
-def mix(expert: Demonstrations, non_experts: Sequence[Demonstrations], noise_rate: float) -> Demonstrations:
-    """The paper's noisy dataset: all of the expert, and runs of 50 consecutive pairs from every non-expert.
-
-    The same arguments always give the same data. A run is an episode of its own, or two where it passes the
-    end of an episode in its source.
-    """
-    pairs = pairs_from_each(noise_rate, len(expert), len(non_experts))
-    if noise_rate > 0.0 and pairs == 0:
-        raise DemonstrationError(
-            f"{_names(expert)}: a noise rate of {noise_rate:g} takes no pair from {len(non_experts)} "
-            f"non-experts beside {len(expert)} expert pairs. Give non-expert files, and an expert with more "
-            "pairs."
-        )
-    parts = [replace(expert, expert=np.ones(len(expert), bool))]
-    for k, part in enumerate(non_experts if pairs else ()):
-        if len(part) < pairs:
-            raise DemonstrationError(
-                f"{_names(part)}: a noise rate of {noise_rate:g} takes {pairs} pairs from each non-expert, "
-                f"and this one has {len(part)}. Collect more, or lower the noise rate."
-            )
-        starts = run_starts(len(part), pairs, offset=k * -(-pairs // RUN_LENGTH))
-        rows = (starts[:, None] + np.arange(RUN_LENGTH)).ravel()[:pairs]
-        broken = (np.arange(1, pairs) % RUN_LENGTH == 0) | (np.diff(part.episode[rows]) != 0)
-        episode = np.concatenate([[0], np.cumsum(broken)])
-        parts.append(replace(part.select(rows), episode=episode, expert=np.zeros(pairs, bool)))
-    return replace(concatenate(parts), noise_rate=float(noise_rate))
-
-
-def load_demonstrations(
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    noise_rate: float | None = None,
-    *,
-    obs_keys: Sequence[str] = (),
-) -> Demonstrations:
-    """Loads one file, several, or a folder of them; each is a demonstrator, the expert first where known.
-
-    With a noise rate the files are mixed by the paper's protocol, which needs their ground truth: one file of
-    an expert (in the authors' naming `P1.0`) and others that are not (`P0.4` to `P0.0`). Without, every pair
-    is used. `obs_keys` chooses what makes up an observation in formats that name its parts.
-    """
-    from rilco.data import formats  # here, so that the record alone imports no file library
-
-    if noise_rate is not None:
-        check_noise_rate(noise_rate)
-    parts = [formats.load_file(path, obs_keys=obs_keys) for path in formats.find_files(paths)]
-    if noise_rate is None:
-        return concatenate(parts)
-    experts = [part for part in parts if part.noise_fraction == 0.0]
-    non_experts = [part for part in parts if part.noise_fraction == 1.0]
-    if len(experts) != 1 or len(experts) + len(non_experts) != len(parts):
-        raise DemonstrationError(
-            f"{'; '.join(_names(part) for part in parts)}: a noise rate mixes one file of expert pairs with "
-            "files of non-expert pairs, known as such by name (P1.0 for the expert, P0.4 to P0.0 for the "
-            f"others) or by what they hold; of these {len(parts)} files {len(experts)} are known as expert "
-            f"and {len(non_experts)} as non-expert. Name them so, or leave the noise rate out to use the "
-            "files as they are."
-        )
-    return mix(experts[0], non_experts, noise_rate)
-
-
-def _names(demos: Demonstrations) -> str:
+def source_names(demos: Demonstrations) -> str:
+    """What error messages call these demonstrations: up to three of their demonstrators."""
     more = ", ..." if len(demos.demonstrator_names) > 3 else ""
     return ", ".join(demos.demonstrator_names[:3]) + more
 

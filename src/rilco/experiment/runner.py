@@ -41,12 +41,12 @@ def main() -> int:
 
 
 def _train(request: dict[str, Any], folder: Path, stop: StopSignal) -> None:
+    from rilco.api import train_config
     from rilco.config import RunConfig
-    from rilco.training import train_run
 
     config = RunConfig.from_json(request["config"], "the sweep's request")
     _wait_for_lock(folder, stop)
-    train_run(
+    train_config(
         config,
         folder,
         resume=(folder / "config.json").exists(),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rilco.data.record import RUN_LENGTH
+from rilco.data.mixing import RUN_LENGTH
 from rilco.judging.checks import (
     AuditError,
     check_choice,

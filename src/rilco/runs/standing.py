@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 from rilco.clean import config as cleaning
 from rilco.config import RunConfig
 from rilco.errors import RunError
-from rilco.experiment.grid import Job
 from rilco.runs.results import CONFIG, METRICS, STOPPED, is_thinned, portable
 
 TAIL = 256 * 1024  # bytes at the end of the metrics that hold the newest evaluation, with room to spare
@@ -55,20 +54,6 @@ def read_progress(folder: Path) -> Progress:
                 last_return = float(json.loads(line)["eval_return"])
             break
     return Progress(done, last_return, stopped)
-
-
-def survey(jobs: Sequence[Job], out: Path) -> list[Standing]:
-    """Where every run is; raises if a folder holds something that the run would not continue."""
-    standings, conflicts = [], []
-    for job in jobs:
-        try:
-            standings.append(standing(job.config, out / job.name))
-        except RunError as error:
-            conflicts.append(str(error))
-    if conflicts:
-        more = f"\n... and {len(conflicts) - 3} more." if len(conflicts) > 3 else ""
-        raise RunError("\n".join(conflicts[:3]) + more)
-    return standings
 
 
 def standing(config: RunConfig, folder: Path) -> Standing:
