@@ -17,7 +17,10 @@ from rilco.policy.config import AcktrConfig, PpoConfig
 from rilco.rewards.config import ClassifierConfig, VildConfig
 from rilco.tasks.table import Task
 
-FORMAT = "rilco-run-1"
+FORMAT = "rilco-run-"
+VERSION = 2
+"""Of what a run computes. Version 1 learned its first iteration from raw observations, and evaluated every policy from
+the same start states: its results can be read and compared, but not gone on from."""
 DEMO_KINDS = ("policy", "gaussian")
 PARTS: dict[str, type] = {
     "classifier": ClassifierConfig,
@@ -86,6 +89,8 @@ class RunConfig:
     """Behaviour cloning's settings."""
     clean: CleanConfig = field(default_factory=CleanConfig)
     """What `ril-co-clean` has besides."""
+    version: int = VERSION
+    """Of the computation; older ones are only ever read."""
 
     def __post_init__(self) -> None:
         check_method(self.method)
@@ -158,16 +163,20 @@ class RunConfig:
         return max(1, round(transitions / self.transitions_per_iteration))
 
     def to_json(self) -> str:
-        return json.dumps({"format": FORMAT, **asdict(self)}, indent=2) + "\n"
+        table = asdict(self)
+        return json.dumps({"format": f"{FORMAT}{table.pop('version')}", **table}, indent=2) + "\n"
 
     @classmethod
     def from_json(cls, text: str, where: str) -> RunConfig:
         try:
             table = json.loads(text)
-            if table.pop("format") != FORMAT:
+            stored = table.pop("format")
+            versions = {f"{FORMAT}{version}": version for version in range(1, VERSION + 1)}
+            if stored not in versions:
                 raise RunError(
-                    f"{where}: not a run of format {FORMAT!r}; it is from another version of rilco."
+                    f"{where}: a run of format {stored!r}; this version of rilco reads {', '.join(versions)}."
                 )
+            table["version"] = versions[stored]
             table["task"] = Task(**table["task"])
             for name, part in PARTS.items():
                 if name in table:

@@ -160,7 +160,9 @@ def _fitting(value: Any, like: Any, name: str) -> Any:
 
 
 def _require_field(record: type, name: str, shown: str) -> None:
-    known = [field.name for field in dataclasses.fields(record)] + (["env"] if record is RunConfig else [])
+    known = [field.name for field in dataclasses.fields(record)]
+    if record is RunConfig:
+        known = [*(own for own in known if own != "version"), "env"]
     if name not in known:
         raise ConfigError(f"{shown}: no such option; known are {', '.join(known)}.{suggestion(name, known)}")
 

@@ -276,7 +276,7 @@ def read_demonstrations(config: RunConfig, say: Say = lambda line: None) -> Demo
     if not needs_demonstrations(config.method):
         return None
     files = config.demos or standard_files(config.task, config.demo_kind, say=say)
-    demos = load_demonstrations(files, config.noise_rate, obs_keys=config.obs_keys)
+    demos = load_demonstrations(files, config.noise_rate, seed=config.seed, obs_keys=config.obs_keys)
     return by_episode(demos) if config.episodes_as_demonstrators else demos
 
 

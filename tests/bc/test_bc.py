@@ -14,10 +14,10 @@ import pytest
 from tests.environments import env_id
 
 import rilco
+from rilco.bc import training as bc_training
 from rilco.bc.config import BcConfig
 from rilco.bc.data import CloningData, held_out, prepare, start_weights, statistics
 from rilco.bc.learner import INTERVAL, LEAST_STD, BcState, bc, clone, forget_losses, mean_squared_error
-from rilco.bc.learner import training as bc_training
 from rilco.data.formats import save_file
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError, RunError, TrainingError

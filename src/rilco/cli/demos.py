@@ -118,7 +118,9 @@ def collect_command(
 @click.option("--kind", type=click.Choice(("policy", "gaussian")), default="policy", show_default=True)
 @click.option("--pairs", default="10k", show_default=True, type=COUNT, help="With gaussian: of each.")
 @obs_keys_option
-@seed_option
+@click.option(
+    "--seed", type=int, help="Place the non-experts' runs at random.  [default: spread them evenly]"
+)
 @task_option
 @env_option
 @out_option
@@ -130,7 +132,7 @@ def mix_command(
     kind: str,
     pairs: int,
     obs_keys: tuple[str, ...],
-    seed: int,
+    seed: int | None,
     task: str | None,
     env: str | None,
     out: str,
@@ -165,8 +167,8 @@ def mix_command(
     else:
         policy, _ = open_policy(sources[0])
         place = environment(policy, task, env)
-        expert, others = play_with_noise(policy, place, demonstrator_names(sources)[0], pairs, seed)
-    save(mix(expert, others, noise_rate), out, format_name, place)
+        expert, others = play_with_noise(policy, place, demonstrator_names(sources)[0], pairs, seed or 0)
+    save(mix(expert, others, noise_rate, seed=seed), out, format_name, place)
 
 
 @command.command("inspect")

@@ -15,13 +15,14 @@ def load_demonstrations(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     noise_rate: float | None = None,
     *,
+    seed: int | None = None,
     obs_keys: Sequence[str] = (),
 ) -> Demonstrations:
     """Loads one file, several, or a folder of them; each is a demonstrator, the expert first where known.
 
     With a noise rate the files are mixed by the paper's protocol, which needs their ground truth: one file of
-    an expert (in the authors' naming `P1.0`) and others that are not (`P0.4` to `P0.0`). Without, every pair
-    is used. `obs_keys` chooses what makes up an observation in formats that name its parts.
+    an expert (in the authors' naming `P1.0`) and others that are not (`P0.4` to `P0.0`); `seed` is that of `mix`.
+    Without a noise rate, every pair is used. `obs_keys` chooses what makes up an observation in formats that name its parts.
     """
     if noise_rate is not None:
         check_noise_rate(noise_rate)
@@ -38,4 +39,4 @@ def load_demonstrations(
             f"and {len(non_experts)} as non-expert. Name them so, or leave the noise rate out to use the "
             "files as they are."
         )
-    return mix(experts[0], non_experts, noise_rate)
+    return mix(experts[0], non_experts, noise_rate, seed=seed)

@@ -49,11 +49,23 @@ def run_starts(length: int, pairs: int, offset: int = 0) -> np.ndarray:
     return run * RUN_LENGTH + np.floor((length - pairs) * (run + place) / len(run)).astype(np.int64)
 
 
-def mix(expert: Demonstrations, non_experts: Sequence[Demonstrations], noise_rate: float) -> Demonstrations:
+def random_starts(length: int, pairs: int, rng: np.random.Generator) -> np.ndarray:
+    """The same runs, placed at random: every way to place them without overlap is equally likely."""
+    run = np.arange(-(-pairs // RUN_LENGTH))
+    return run * RUN_LENGTH + np.sort(rng.integers(0, length - pairs + 1, len(run)))
+
+
+def mix(
+    expert: Demonstrations,
+    non_experts: Sequence[Demonstrations],
+    noise_rate: float,
+    *,
+    seed: int | None = None,
+) -> Demonstrations:
     """The paper's noisy dataset: all of the expert, and runs of 50 consecutive pairs from every non-expert.
 
-    The same arguments always give the same data. A run is an episode of its own, or two where it passes the
-    end of an episode in its source.
+    The seed places the runs, as in the paper; without one they are spread evenly. The same arguments always give
+    the same data. A run is an episode of its own, or two where it passes the end of an episode in its source.
     """
     pairs = pairs_from_each(noise_rate, len(expert), len(non_experts))
     if noise_rate > 0.0 and pairs == 0:
@@ -69,7 +81,10 @@ def mix(expert: Demonstrations, non_experts: Sequence[Demonstrations], noise_rat
                 f"{source_names(part)}: a noise rate of {noise_rate:g} takes {pairs} pairs from each non-expert, "
                 f"and this one has {len(part)}. Collect more, or lower the noise rate."
             )
-        starts = run_starts(len(part), pairs, offset=k * -(-pairs // RUN_LENGTH))
+        if seed is None:
+            starts = run_starts(len(part), pairs, offset=k * -(-pairs // RUN_LENGTH))
+        else:
+            starts = random_starts(len(part), pairs, np.random.default_rng([seed, k]))
         rows = (starts[:, None] + np.arange(RUN_LENGTH)).ravel()[:pairs]
         broken = (np.arange(1, pairs) % RUN_LENGTH == 0) | (np.diff(part.episode[rows]) != 0)
         episode = np.concatenate([[0], np.cumsum(broken)])

@@ -41,14 +41,6 @@ class Batch(NamedTuple):
 
 def acktr(config: AcktrConfig = AcktrConfig()) -> PolicyLearner:
     """Build the learner for a setting."""
-    kfac_config = KfacConfig(
-        learning_rate=config.learning_rate,
-        momentum=config.momentum,
-        damping=config.damping,
-        kl_clip=config.kl_clip,
-        stat_decay=config.stat_decay,
-        eigen_interval=config.eigen_interval,
-    )
 
     def init(key: jax.Array, obs_dim: int, action_dim: int) -> AcktrState:
         key_actor, key_critic = jax.random.split(key)
@@ -58,21 +50,7 @@ def acktr(config: AcktrConfig = AcktrConfig()) -> PolicyLearner:
         return AcktrState(params, init_kfac(_to_layers(params)))
 
     def update(state: AcktrState, rollout: Rollout, key: jax.Array) -> tuple[AcktrState, Info]:
-        params = state.params
-        batch = _make_batch(params.critic, rollout, config.discount)
-        grads, info = jax.grad(_loss, has_aux=True)(params, batch, config)
-        noise = jax.random.normal(key, batch.returns.shape, jnp.float32)
-        inputs, output_grads = fisher_statistics(params, batch, noise)
-        kfac_state, updates, scale = update_kfac(
-            kfac_config,
-            state.kfac,
-            _to_layers(grads),
-            inputs,
-            output_grads,
-            _rate_scale(config, state.kfac.step),
-        )
-        layers = jax.tree.map(jnp.add, _to_layers(params), updates)
-        return AcktrState(_to_params(layers), kfac_state), info | {"trust_scale": scale}
+        return acktr_step(config, state, rollout, jax.random.normal(key, rollout.reward.shape, jnp.float32))
 
     def actor(state: AcktrState) -> Actor:
         return state.params.actor
@@ -81,6 +59,34 @@ def acktr(config: AcktrConfig = AcktrConfig()) -> PolicyLearner:
         return state._replace(params=state.params._replace(actor=actor))
 
     return PolicyLearner(init, update, actor, with_actor)
+
+
+def acktr_step(
+    config: AcktrConfig, state: AcktrState, rollout: Rollout, noise: jax.Array
+) -> tuple[AcktrState, Info]:
+    """One update. The noise [T, B] is that of the value targets in the Fisher loss."""
+    params = state.params
+    batch = _make_batch(params.critic, rollout, config.discount)
+    grads, info = jax.grad(_loss, has_aux=True)(params, batch, config)
+    inputs, output_grads = _fisher_statistics(params, batch, noise.reshape(-1))
+    kfac_config = KfacConfig(
+        learning_rate=config.learning_rate,
+        momentum=config.momentum,
+        damping=config.damping,
+        kl_clip=config.kl_clip,
+        stat_decay=config.stat_decay,
+        eigen_interval=config.eigen_interval,
+    )
+    kfac_state, updates, scale = update_kfac(
+        kfac_config,
+        state.kfac,
+        _to_layers(grads),
+        inputs,
+        output_grads,
+        _rate_scale(config, state.kfac.step),
+    )
+    layers = jax.tree.map(jnp.add, _to_layers(params), updates)
+    return AcktrState(_to_params(layers), kfac_state), info | {"trust_scale": scale}
 
 
 def _make_batch(critic: tuple[Layer, ...], rollout: Rollout, discount: float) -> Batch:
@@ -117,7 +123,7 @@ def _loss(params: Params, batch: Batch, config: AcktrConfig) -> tuple[jax.Array,
     return config.value_coef * value_loss + policy_loss - config.entropy_coef * entropy, info
 
 
-def fisher_statistics(
+def _fisher_statistics(
     params: Params, batch: Batch, noise: jax.Array
 ) -> tuple[tuple[jax.Array | None, ...], tuple[jax.Array, ...]]:
     """Return the inputs [N, in] and Fisher-loss output gradients [N, out] of the layers of `_to_layers`.

@@ -151,6 +151,11 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _check_same_configuration(stored: RunConfig, asked: RunConfig, path: Path) -> None:
+    if stored.version != asked.version:
+        raise RunError(
+            f"{path}: was begun by an earlier version of rilco, whose first iteration learned from raw observations. "
+            "Going on would mix two methods. Start it again with another --out; its results can still be read."
+        )
     changes = stored.difference(asked)
     if asked.steps > stored.steps and not stored.policy_settings.total_updates:
         # Going on for longer changes nothing that was computed, unless something was to end with the run.
