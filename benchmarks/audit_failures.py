@@ -15,15 +15,17 @@ from pathlib import Path
 
 import numpy as np
 
-from rilco.audit.auditing import train_and_audit
-from rilco.audit.truth import compare
 from rilco.cli.audit import STEPS
-from rilco.collect import collect
-from rilco.demonstrations import Demonstrations, concatenate, load_demonstrations, mix
-from rilco.formats import load_file, save_file
-from rilco.ladder import shipped_rung
+from rilco.data.collect import collect
+from rilco.data.formats import load_file, save_file
+from rilco.data.ladder import shipped_rung
+from rilco.data.loading import load_demonstrations
+from rilco.data.mixing import mix
+from rilco.data.record import Demonstrations, concatenate
+from rilco.data.standard import standard_files
+from rilco.judging.auditing import train_and_audit
+from rilco.judging.truth import compare
 from rilco.options import make_config
-from rilco.standard import standard_files
 from rilco.tasks.table import Task
 
 

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 
 from audit_table import AUTHORS, read_scores
-from rilco.audit.judging import judge
-from rilco.audit.scoring import Scores
-from rilco.audit.truth import compare
-from rilco.demonstrations import load_demonstrations
-from rilco.standard import standard_files
+from rilco.data.loading import load_demonstrations
+from rilco.data.standard import standard_files
+from rilco.judging.judging import judge
+from rilco.judging.scoring import Scores
+from rilco.judging.truth import compare
 from rilco.tasks.table import Task
 
 LEFT = (5, 20, 50)  # bad demonstrations

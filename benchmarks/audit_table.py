@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from rilco.audit.auditing import in_pieces, train_and_audit
-from rilco.audit.judged import WINDOW_PAIRS
-from rilco.audit.judging import judge
-from rilco.audit.scoring import Scores
-from rilco.audit.truth import compare
 from rilco.cli.audit import STEPS
 from rilco.config import RunConfig
-from rilco.formats.files import atomic_write
+from rilco.data.formats.files import atomic_write
+from rilco.judging.auditing import in_pieces, train_and_audit
+from rilco.judging.judged import WINDOW_PAIRS
+from rilco.judging.judging import judge
+from rilco.judging.scoring import Scores
+from rilco.judging.truth import compare
 from rilco.options import make_config
 from rilco.training import read_demonstrations
 

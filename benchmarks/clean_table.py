@@ -17,10 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
+from rilco.data.ladder import shipped_rung
 from rilco.evaluation import evaluate
-from rilco.ladder import shipped_rung
 from rilco.policy.saved import Policy, load_policy
-from rilco.run import Run
+from rilco.runs.folder import Run
 from rilco.tasks.table import Task
 from rilco.training import read_demonstrations
 

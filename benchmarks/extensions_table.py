@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from rilco.config import RunConfig
-from rilco.experiment.results import RunRecord, read_results
-from rilco.report.statistics import final_return
+from rilco.experiment.statistics import final_return
+from rilco.runs.results import RunRecord, read_results
 
 KINDS = ("plain", "growing lambda", "known non-experts")
 STYLES: dict[str, dict[str, Any]] = {

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rilco.run import Run
+from rilco.runs.folder import Run
 
 STRETCH = 200_000
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from rilco.run import Run
+from rilco.runs.folder import Run
 
 
 def main() -> None:

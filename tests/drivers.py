@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from tests.environments import Vehicle, env_id
 
-from rilco.audit import scoring
-from rilco.demonstrations import Demonstrations
-from rilco.formats import save_file
+from rilco.data.formats import save_file
+from rilco.data.record import Demonstrations
+from rilco.judging import scoring
 
 WORSE = (0.3, 0.2, 0.1, 0.0, -0.1)  # shares of full throttle
 EPISODE, EXPERT_EPISODES, WORSE_EPISODES = 60, 20, 3  # 3 of 7 pairs are not the expert's

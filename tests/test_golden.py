@@ -13,12 +13,14 @@ import pytest
 from rilco.losses import get_loss
 from rilco.networks import Layer
 from rilco.normalizer import standardize
-from rilco.policy.acktr import AcktrConfig, AcktrState, acktr_step
+from rilco.policy.acktr import AcktrState, acktr_step
+from rilco.policy.config import AcktrConfig
 from rilco.policy.gaussian import Params
 from rilco.policy.kfac import init_kfac
 from rilco.policy.learner import Actor, Rollout
 from rilco.policy.returns import n_step_returns
-from rilco.rewards.classifier import ClassifierConfig, join, score_joined
+from rilco.rewards.classifier import join, score_joined
+from rilco.rewards.config import ClassifierConfig
 from rilco.rewards.ril import ClassifierState, MiniBatch, minibatch_step
 
 Golden = dict[str, np.ndarray]

@@ -18,7 +18,8 @@ import pytest
 from rilco.config import RunConfig
 from rilco.learning import Learner, make_learner, to_experience
 from rilco.methods import make_reward_learner
-from rilco.policy.acktr import AcktrConfig, acktr
+from rilco.policy.acktr import acktr
+from rilco.policy.config import AcktrConfig
 from rilco.policy.saved import Policy
 from rilco.rewards.learner import DemoArrays
 from rilco.rollout.pool import Transitions

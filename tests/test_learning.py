@@ -12,9 +12,10 @@ import pytest
 from rilco.learning import Experience, Learner, make_learner
 from rilco.networks import apply_mlp
 from rilco.normalizer import normalize, update_normalizer
-from rilco.policy.acktr import AcktrConfig, acktr
+from rilco.policy.acktr import acktr
+from rilco.policy.config import AcktrConfig
 from rilco.policy.learner import Actor, PolicyLearner, Rollout
-from rilco.rewards.classifier import ClassifierConfig
+from rilco.rewards.config import ClassifierConfig
 from rilco.rewards.learner import DemoArrays, RewardLearner
 from rilco.rewards.ril import ril_co
 

@@ -7,6 +7,7 @@ import pytest
 
 from rilco.errors import ConfigError
 from rilco.losses import LOSSES, get_loss
+from rilco.rewards import config
 
 EXTREMES = [-1e4, -1e3, -100.0, -1.0, 0.0, 1.0, 100.0, 1e3, 1e4]
 GRID = np.array([*np.linspace(-30, 30, 601), *EXTREMES], np.float32)
@@ -44,6 +45,7 @@ def slope(name, z):
 def test_the_table_holds_every_loss_of_the_paper_under_its_own_name():
     assert set(LOSSES) == set(FORMULAS)
     assert all(name == loss.name for name, loss in LOSSES.items())
+    assert tuple(LOSSES) == config.LOSSES
 
 
 @pytest.mark.parametrize("name", FORMULAS)

@@ -11,9 +11,9 @@ from tests.environments import env_id
 
 import rilco
 from rilco.config import RunConfig
-from rilco.demonstrations import Demonstrations
+from rilco.data.formats import save_file
+from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError
-from rilco.formats import save_file
 from rilco.methods import IMITATION, METHODS, TRUE_REWARD
 from rilco.options import make_config
 from rilco.policy.saved import load_policy

@@ -17,11 +17,11 @@ import pytest
 from tests.environments import env_id
 
 import rilco
-from rilco.checkpoint import load_checkpoint
-from rilco.demonstrations import Demonstrations
+from rilco.data.formats import save_file
+from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError, RunError, TrainingError, WorkerError
-from rilco.formats import save_file
 from rilco.options import make_config
+from rilco.runs.checkpoint import load_checkpoint
 from rilco.training import train_run
 
 ROOT = Path(__file__).resolve().parents[1]

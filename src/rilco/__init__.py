@@ -9,13 +9,13 @@ __version__ = "0.1.0"
 
 # Imported when first used: `import rilco` and deploying a policy need neither JAX nor a simulator.
 _EXPORTS = {
-    "Demonstrations": "rilco.demonstrations",
+    "Demonstrations": "rilco.data.record",
     "Policy": "rilco.policy.saved",
     "RilcoError": "rilco.errors",
-    "Run": "rilco.run",
+    "Run": "rilco.runs.folder",
     "RunConfig": "rilco.config",
     "evaluate": "rilco.api",
-    "load_demonstrations": "rilco.demonstrations",
+    "load_demonstrations": "rilco.data.loading",
     "load_policy": "rilco.policy.saved",
     "train": "rilco.api",
 }
@@ -34,10 +34,11 @@ __all__ = [
 if TYPE_CHECKING:
     from rilco.api import evaluate, train
     from rilco.config import RunConfig
-    from rilco.demonstrations import Demonstrations, load_demonstrations
+    from rilco.data.loading import load_demonstrations
+    from rilco.data.record import Demonstrations
     from rilco.errors import RilcoError
     from rilco.policy.saved import Policy, load_policy
-    from rilco.run import Run
+    from rilco.runs.folder import Run
 
 
 def _register_environments() -> None:

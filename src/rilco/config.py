@@ -9,14 +9,12 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from rilco.bc import BcConfig
-from rilco.cleaning import CleanConfig
+from rilco.bc.config import BcConfig
+from rilco.clean.config import CleanConfig
 from rilco.errors import ConfigError, RunError, suggestion
 from rilco.methods import POLICY_LEARNERS, check_method, needs_demonstrations
-from rilco.policy.acktr import AcktrConfig
-from rilco.policy.ppo import PpoConfig
-from rilco.rewards.classifier import ClassifierConfig
-from rilco.rewards.vild import VildConfig
+from rilco.policy.config import AcktrConfig, PpoConfig
+from rilco.rewards.config import ClassifierConfig, VildConfig
 from rilco.tasks.table import Task
 
 FORMAT = "rilco-run-"
@@ -43,7 +41,7 @@ class RunConfig:
     task: Task = field(default_factory=lambda: Task(task="halfcheetah"))
     """The environment."""
     demos: tuple[str, ...] = ()
-    """Demonstration files. None, but a noise rate: the standard dataset of the task (`rilco.standard`)."""
+    """Demonstration files. None, but a noise rate: the standard dataset of the task (`rilco.data.standard`)."""
     noise_rate: float | None = None
     """Mix the files by the paper's noise protocol at this rate; None takes all pairs as they are."""
     demo_kind: str = "policy"

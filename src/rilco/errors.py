@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 
 class RilcoError(Exception):
@@ -39,3 +39,11 @@ def suggestion(name: object, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(str(name).lower().replace("_", "-"), list(known), n=1, cutoff=0.4)
     near = near or difflib.get_close_matches(str(name), list(known), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def check_choice(option: str, name: str, known: Collection[str]) -> None:
+    """Raises ConfigError unless `name` is one of the known."""
+    if name not in known:
+        raise ConfigError(
+            f"{option}: expected one of {', '.join(known)}; got {name!r}.{suggestion(name, known)}"
+        )

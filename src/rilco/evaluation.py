@@ -16,7 +16,7 @@ from rilco.files import cannot_write
 from rilco.policy.saved import Policy, load_policy
 from rilco.rollout.layout import Sizes
 from rilco.rollout.pool import Evaluation, RolloutPool, default_workers
-from rilco.rollout.seeding import EVALUATION, RepositionedGenerator
+from rilco.seeding import EVALUATION, RepositionedGenerator
 from rilco.tasks.table import Task
 
 VIDEO_FORMATS = (".mp4", ".gif")

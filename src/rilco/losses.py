@@ -12,7 +12,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from rilco.errors import ConfigError, suggestion
+from rilco.errors import check_choice
 
 
 class Loss(NamedTuple):
@@ -73,6 +73,5 @@ LOSSES: dict[str, Loss] = {
 
 def get_loss(name: str) -> Loss:
     """The loss of that name, or a ConfigError that lists the names and suggests near ones."""
-    if name in LOSSES:
-        return LOSSES[name]
-    raise ConfigError(f"loss: expected one of {', '.join(LOSSES)}; got {name!r}.{suggestion(name, LOSSES)}")
+    check_choice("loss", name, LOSSES)
+    return LOSSES[name]

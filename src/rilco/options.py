@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rilco import cleaning
+from rilco.clean import config as cleaning
 from rilco.config import RunConfig
 from rilco.errors import ConfigError, suggestion
 from rilco.methods import POLICY_LEARNERS, check_method, check_options

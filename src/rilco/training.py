@@ -13,28 +13,29 @@ from typing import Any
 import jax
 import numpy as np
 
-from rilco import cleaning
-from rilco.bc_training import Cloner
-from rilco.bookkeeping import Bookkeeper, check_finite
-from rilco.checkpoint import flatten, load_checkpoint, unflatten
-from rilco.clock import Clock
+from rilco.bc.training import Cloner
+from rilco.clean import config as cleaning
 from rilco.config import RunConfig
-from rilco.demonstrations import Demonstrations, by_episode, load_demonstrations
+from rilco.data.loading import load_demonstrations
+from rilco.data.record import Demonstrations, by_episode
+from rilco.data.standard import Say, standard_files
 from rilco.errors import ConfigError, RunError
-from rilco.interrupt import StopSignal
 from rilco.learning import Learner, LearnerState, make_learner, to_experience
 from rilco.methods import make_policy_learner, make_reward_learner, needs_demonstrations, num_classifiers
 from rilco.normalizer import normalize, on_device, on_host, update_normalizer
 from rilco.policy.saved import Policy, load_policy
-from rilco.progress import Progress, make_progress
 from rilco.rewards.learner import DemoArrays, RewardLearner
 from rilco.rollout.episodes import UnfinishedEpisodes
 from rilco.rollout.layout import Sizes
 from rilco.rollout.pool import RolloutPool, Transitions, default_workers
-from rilco.rollout.seeding import DEMONSTRATIONS, generator
-from rilco.run import Run, RunFolder, open_run
-from rilco.standard import Say, standard_files
-from rilco.tensorboard import EventWriter, open_events
+from rilco.runs.books import Bookkeeper, check_finite
+from rilco.runs.checkpoint import flatten, load_checkpoint, unflatten
+from rilco.runs.clock import Clock
+from rilco.runs.folder import Run, RunFolder, open_run
+from rilco.runs.interrupt import StopSignal
+from rilco.runs.progress import Progress, make_progress
+from rilco.runs.tensorboard import EventWriter, open_events
+from rilco.seeding import DEMONSTRATIONS, generator
 
 RECENT_EPISODES = 100  # the logged episode return is the mean over so many
 
@@ -212,19 +213,7 @@ def train_run(
     """
     path = Path(out)
     if config.method == cleaning.METHOD:
-        from rilco.cleaning.phases import train_clean
-
-        with StopSignal() if stop is None else contextlib.nullcontext(stop) as stop:
-            return train_clean(
-                config,
-                path,
-                resume=resume,
-                workers=workers,
-                checkpoint_every=checkpoint_every,
-                quiet=quiet,
-                tensorboard=tensorboard,
-                stop=stop,
-            )
+        raise ValueError(f"{config.method} is several runs: use rilco.api.train_config.")
     say = (lambda line: None) if quiet else functools.partial(print, file=sys.stderr)
     demos, known = read_demonstrations(config, say), read_known(config)
     obs_dim, action_dim = config.task.dimensions()

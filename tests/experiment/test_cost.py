@@ -14,8 +14,8 @@ from rilco.experiment import Grid, cost, paper
 from rilco.experiment.cost import estimate, kind, label, makespan, time_left
 from rilco.experiment.grid import make_jobs
 from rilco.experiment.measure import Sample, Speed, cpu_seconds, measure, speed
-from rilco.experiment.standing import survey
-from rilco.interrupt import StopSignal
+from rilco.experiment.sweep import survey
+from rilco.runs.interrupt import StopSignal
 
 
 def test_makespan_starts_each_run_when_there_is_room():

@@ -12,7 +12,7 @@ from rilco.config import RunConfig
 from rilco.errors import ConfigError
 from rilco.experiment import Grid, paper
 from rilco.experiment.grid import flat, make_jobs, run_name
-from rilco.experiment.paper_grid import PARTS
+from rilco.experiment.published import PARTS
 
 
 def test_a_grid_is_all_combinations_the_last_fastest():

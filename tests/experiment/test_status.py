@@ -12,8 +12,8 @@ from tests.experiment.tiny import fake_run, tiny
 
 from rilco.experiment import status
 from rilco.experiment.grid import make_jobs
-from rilco.experiment.standing import survey
 from rilco.experiment.status import Board, Row, cells, duration, make_display, make_table, under_way
+from rilco.experiment.sweep import survey
 
 
 @pytest.fixture

@@ -21,10 +21,9 @@ from rilco.experiment.cluster import ClusterEngine
 from rilco.experiment.engine import Ended
 from rilco.experiment.grid import Job, make_jobs
 from rilco.experiment.local import LocalEngine, share_cores
-from rilco.experiment.standing import survey
 from rilco.experiment.status import Board, Lines
-from rilco.experiment.sweep import sweep
-from rilco.interrupt import StopSignal
+from rilco.experiment.sweep import survey, sweep
+from rilco.runs.interrupt import StopSignal
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -11,7 +11,8 @@ from tests import probes
 
 from rilco.errors import ConfigError
 from rilco.networks import apply_mlp
-from rilco.policy.acktr import AcktrConfig, acktr
+from rilco.policy.acktr import acktr
+from rilco.policy.config import AcktrConfig
 from rilco.policy.learner import PolicyLearner, Rollout
 
 OBS_DIM, ACTION_DIM = 3, 2

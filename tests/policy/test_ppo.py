@@ -12,11 +12,12 @@ import pytest
 from tests import probes
 
 import rilco
-from rilco.checkpoint import flatten, unflatten
 from rilco.errors import ConfigError
 from rilco.networks import apply_mlp
+from rilco.policy.config import PpoConfig
 from rilco.policy.learner import PolicyLearner, Rollout
-from rilco.policy.ppo import PpoConfig, clipped_surrogate, minibatch_shape, ppo, standardise
+from rilco.policy.ppo import clipped_surrogate, minibatch_shape, ppo, standardise
+from rilco.runs.checkpoint import flatten, unflatten
 
 OBS_DIM, ACTION_DIM = 3, 2
 T, B = 5, 4

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rilco.config import RunConfig
-from rilco.report.published import POLICY, CellKey, load_published
+from rilco.experiment.published import POLICY, CellKey, load_published
 from rilco.tasks.table import Task
 
 EVERY = 99_840  # transitions between evaluations: a whole number of iterations

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tests.report.runs import EVERY, add_cells, write_run
 
-from rilco.experiment.results import read_results
+from rilco.experiment.published import CellKey, load_published
 from rilco.report.cells import changed_settings, sort_results
-from rilco.report.published import CellKey, load_published
+from rilco.runs.results import read_results
 
 KEY = CellKey("halfcheetah", "policy", 0.4, "ril-co")
 
@@ -82,7 +82,7 @@ def test_other_settings_are_left_out_even_if_there_is_nothing_else(tmp_path):
 
 def test_settings_inside_a_part_are_named_in_full(tmp_path):
     from rilco.config import RunConfig
-    from rilco.rewards.classifier import ClassifierConfig
+    from rilco.rewards.config import ClassifierConfig
 
     config = RunConfig(
         demos=("d.npz",), classifier=ClassifierConfig(lam=0.3), steps=7, seed=9, evaluate_every=0
@@ -92,8 +92,7 @@ def test_settings_inside_a_part_are_named_in_full(tmp_path):
 
 def test_settings_that_a_method_does_not_use_do_not_count(tmp_path):
     from rilco.config import RunConfig
-    from rilco.rewards.classifier import ClassifierConfig
-    from rilco.rewards.vild import VildConfig
+    from rilco.rewards.config import ClassifierConfig, VildConfig
 
     config = RunConfig(
         demos=("d.npz",), vild=VildConfig(cloning_steps=7), classifier=ClassifierConfig(lam=0.3)

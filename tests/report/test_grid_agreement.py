@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from rilco.experiment.paper_grid import paper
+from rilco.experiment.published import load_published, paper
 from rilco.report.cells import cell_key, changed_settings
-from rilco.report.published import load_published
 
 
 def test_every_run_of_the_paper_has_its_published_cell():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.report.runs import EVERY, add_cells, write_run
 
-from rilco.experiment.results import read_results
+from rilco.experiment.published import MAIN, CellKey, load_published
 from rilco.losses import LOSSES
 from rilco.report.aggregate import experts, scores_at
 from rilco.report.cells import sort_results
@@ -14,8 +14,8 @@ from rilco.report.drawing import figure_files, panel_svg
 from rilco.report.figures import main_methods, report_figures
 from rilco.report.loss_figure import loss_figure, table_of_losses
 from rilco.report.panels import draw_curves, draw_finals, draw_scores
-from rilco.report.published import MAIN, CellKey, load_published
 from rilco.report.style import MARKERS, in_order, method_style
+from rilco.runs.results import read_results
 
 pytest.importorskip("matplotlib")
 KEY = CellKey("hopper", "policy", 0.4, "ril-co")

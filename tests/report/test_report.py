@@ -114,10 +114,10 @@ def test_what_was_skipped_or_left_out_is_listed_with_its_reason(report):
 
 
 def test_final_table_shows_ours_beside_both_published_values(report):
-    from rilco.experiment.results import read_results
+    from rilco.experiment.published import CellKey
     from rilco.report.cells import sort_results
-    from rilco.report.published import CellKey
     from rilco.report.tables import estimate_text, signed
+    from rilco.runs.results import read_results
 
     cell = sort_results(read_results(report.results)).cells[CellKey("hopper", "policy", 0.4, "gail-logistic")]
     found = re.findall(r"GAIL \(logistic\)</th>(.*?)</tr>", report.html)

@@ -9,10 +9,10 @@ import pytest
 from tests.report.runs import write_run
 
 from rilco.errors import ConfigError
-from rilco.experiment.results import read_results
 from rilco.policy.saved import Policy
 from rilco.report.cells import sort_results
 from rilco.report.strips import GAP, MOMENTS, make_strips, moments, side_by_side
+from rilco.runs.results import read_results
 from rilco.tasks.robots import ROBOTS
 from rilco.tasks.table import Task
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from tests.report.runs import EVERY, add_cells, write_run
 
-from rilco.experiment.results import read_results
+from rilco.experiment.published import CellKey, load_published
 from rilco.report.cells import sort_results
-from rilco.report.published import CellKey, load_published
 from rilco.report.style import millions, number
 from rilco.report.summary import caveats, listed, summary
+from rilco.runs.results import read_results
 
 
 def found(root):

@@ -11,8 +11,9 @@ import pytest
 
 from rilco.errors import ConfigError
 from rilco.losses import LOSSES
+from rilco.rewards import config as settings
 from rilco.rewards.classifier import (
-    ClassifierConfig,
+    SCHEDULES,
     empirical_risk,
     gradient_penalty,
     init_classifier,
@@ -21,6 +22,7 @@ from rilco.rewards.classifier import (
     join,
     score,
 )
+from rilco.rewards.config import ClassifierConfig
 
 OBS_DIM, ACTION_DIM, HIDDEN = 3, 2, (7, 5)
 
@@ -33,6 +35,10 @@ risk = jax.jit(empirical_risk, static_argnums=0)
 @pytest.fixture(scope="module")
 def params():
     return build(jax.random.key(0), OBS_DIM, ACTION_DIM, HIDDEN)
+
+
+def test_the_schedules_are_those_that_a_configuration_knows():
+    assert tuple(SCHEDULES) == settings.SCHEDULES
 
 
 def points(count, seed=0):

@@ -12,13 +12,12 @@ import jax
 import numpy as np
 import pytest
 
-from rilco.checkpoint import Checkpoint, flatten, load_checkpoint, save_checkpoint, unflatten
 from rilco.config import RunConfig
 from rilco.losses import LOSSES
 from rilco.methods import IMITATION, make_reward_learner
-from rilco.rewards.classifier import ClassifierConfig
+from rilco.rewards.config import ClassifierConfig, VildConfig
 from rilco.rewards.learner import DemoArrays, RewardLearner
-from rilco.rewards.vild import VildConfig
+from rilco.runs.checkpoint import Checkpoint, flatten, load_checkpoint, save_checkpoint, unflatten
 
 CONFIG = ClassifierConfig(batch=8, candidates=16, selected=4, minibatches=3, hidden=(8,), learning_rate=5e-3)
 VILD = VildConfig(hidden=(8,), cloning_steps=20)

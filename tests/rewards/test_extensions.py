@@ -12,7 +12,8 @@ import optax
 import pytest
 
 from rilco.errors import ConfigError
-from rilco.rewards.classifier import ClassifierConfig, lam_at
+from rilco.rewards.classifier import lam_at
+from rilco.rewards.config import ClassifierConfig
 from rilco.rewards.learner import DemoArrays
 from rilco.rewards.ril import ClassifierState, MiniBatch, find_nonexperts, minibatch_step, ril_co, ril_p
 

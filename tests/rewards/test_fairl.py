@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rilco.rewards.classifier import ClassifierConfig, score
+from rilco.rewards.classifier import score
+from rilco.rewards.config import ClassifierConfig
 from rilco.rewards.fairl import LARGEST_EXPONENT, fairl, fairl_reward
 from rilco.rewards.gail import gail
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rilco.errors import ConfigError
-from rilco.rewards.classifier import ClassifierConfig
+from rilco.rewards.config import ClassifierConfig
 from rilco.rewards.gail import gail
 from rilco.rewards.learner import DemoArrays
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from rilco.losses import LOSSES
-from rilco.rewards.classifier import ClassifierConfig, score
+from rilco.rewards.classifier import score
+from rilco.rewards.config import ClassifierConfig
 from rilco.rewards.gail import gail
 from rilco.rewards.learner import DemoArrays, RewardLearner
 from rilco.rewards.ril import ril_co, ril_p

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rilco.errors import DemonstrationError
-from rilco.rewards.classifier import ClassifierConfig, init_classifier
+from rilco.rewards.classifier import init_classifier
+from rilco.rewards.config import ClassifierConfig
 from rilco.rewards.gail import gail
 from rilco.rewards.learner import DemoArrays
 from rilco.rewards.ril import (

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from rilco.errors import ConfigError, DemonstrationError
-from rilco.rewards.classifier import ClassifierConfig, init_classifier
+from rilco.rewards.classifier import init_classifier
+from rilco.rewards.config import ClassifierConfig, VildConfig
 from rilco.rewards.learner import DemoArrays
 from rilco.rewards.vild import classifier_loss, negative_bound, vild
 from rilco.rewards.vild_networks import (
     Inferred,
-    VildConfig,
     choose_demonstrators,
     draw,
     entropy,

@@ -13,9 +13,9 @@ from rilco.cli.parsing import COUNT
 from rilco.errors import ConfigError, DemonstrationError
 
 if TYPE_CHECKING:
-    from rilco.audit.auditing import Audited
-    from rilco.demonstrations import Demonstrations
-    from rilco.interrupt import StopSignal
+    from rilco.data.record import Demonstrations
+    from rilco.judging.auditing import Audited
+    from rilco.runs.interrupt import StopSignal
 
 STEPS = 300_000
 # Options that say what to train; a run has its own.
@@ -65,7 +65,7 @@ def command(**options: Any) -> None:
     rilco audit --env Hopper-v5 --demos mine.hdf5 --keep good.hdf5 --drop bad.hdf5
     rilco audit runs/hc --keep good.npz
     """
-    from rilco.interrupt import StopSignal, exit_code
+    from rilco.runs.interrupt import StopSignal, exit_code
 
     try:
         with StopSignal() as stop:
@@ -81,8 +81,8 @@ def _audit(options: dict[str, Any], stop: StopSignal) -> None:
     out = _folder(options)
     _check_targets(options, out)
     audited = _of_run(options, stop) if options["run"] is not None else _of_data(options, out, stop)
-    from rilco.audit.auditing import write_audit
-    from rilco.audit.words import describe
+    from rilco.judging.auditing import write_audit
+    from rilco.judging.words import describe
 
     page = write_audit(audited, out, pictures=options["pictures"])
     for line in describe(audited):
@@ -108,15 +108,15 @@ def _of_run(options: dict[str, Any], stop: StopSignal) -> Audited:
             f"{options['run']}: a run has its own environment, demonstrations and settings; leave out {shown}, or "
             "leave out the run to train afresh."
         )
-    from rilco.audit.auditing import audit_run
-    from rilco.run import Run
+    from rilco.judging.auditing import audit_run
+    from rilco.runs.folder import Run
 
     how = {name: options[name] for name in ("pieces", "workers", "quiet")}
     return audit_run(Run(options["run"]), stop=stop, **how)
 
 
 def _of_data(options: dict[str, Any], out: Path, stop: StopSignal) -> Audited:
-    from rilco.audit.auditing import train_and_audit
+    from rilco.judging.auditing import train_and_audit
     from rilco.options import make_config, parse_settings
 
     wanted = {name: options[name] for name in OF_DATA if name not in ("seeds", "settings", "demos")}
@@ -156,7 +156,7 @@ def _write_datasets(audited: Audited, options: dict[str, Any]) -> None:
         else:
             _save_part(part, options[name], audited)
     if options["minari"] is not None:
-        from rilco.audit.minari import save_annotated
+        from rilco.judging.minari import save_annotated
 
         save_annotated(audited, options["minari"])
         click.echo(f"{options['minari']}: all demonstrations, with their judgements as episode metadata")

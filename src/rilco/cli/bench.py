@@ -39,7 +39,7 @@ def command(
     from rich.console import Console
     from rich.table import Table
 
-    from rilco.benchmark import run_benchmark
+    from rilco.cli.throughput import run_benchmark
     from rilco.files import write_atomically
     from rilco.tasks.robots import ROBOTS
 
@@ -71,7 +71,7 @@ def command(
 
 
 def read_methods(text: str) -> tuple[str, ...]:
-    from rilco import cleaning
+    from rilco.clean import config as cleaning
     from rilco.errors import ConfigError
     from rilco.methods import IMITATION, check_method
 

@@ -15,8 +15,8 @@ def command(out: Path) -> None:
 
     Takes several minutes on two cores. Interrupted, it goes on where it was when called again.
     """
-    from rilco.demo import run_demo
-    from rilco.interrupt import exit_code
+    from rilco.cli.example import run_demo
+    from rilco.runs.interrupt import exit_code
 
     try:
         run_demo(out, click.echo)

@@ -15,7 +15,7 @@ from rilco.cli.sources import demonstrator_names, environment, expert_and_others
 from rilco.errors import ConfigError
 
 if TYPE_CHECKING:
-    from rilco.demonstrations import Demonstrations
+    from rilco.data.record import Demonstrations
     from rilco.policy.saved import Policy
     from rilco.tasks.table import Task
 
@@ -80,8 +80,8 @@ def collect_command(
     rilco demos collect runs/ant-expert --expert --out expert.npz
     rilco demos collect early.safetensors late.safetensors --pairs 20k --out others.npz
     """
-    from rilco.collect import collect
-    from rilco.demonstrations import concatenate
+    from rilco.data.collect import collect
+    from rilco.data.record import concatenate
 
     if pairs is not None and episodes is not None:
         raise ConfigError(f"--pairs {pairs} and --episodes {episodes}: choose one of the two.")
@@ -150,7 +150,8 @@ def mix_command(
     rilco demos mix expert.npz others/ --noise-rate 0.4 --out mixed.npz
     rilco demos mix runs/ant-expert --kind gaussian --noise-rate 0.4 --out gaussian.npz
     """
-    from rilco.demonstrations import check_noise_rate, mix
+    from rilco.data.mixing import mix
+    from rilco.data.record import check_noise_rate
     from rilco.tasks.table import Task
 
     check_noise_rate(noise_rate)
@@ -194,8 +195,8 @@ def inspect_command(
     """Say what demonstration files hold: episodes, returns, every dimension, and what is wrong with them."""
     from rich.console import Console
 
-    from rilco import inspection_views as views
-    from rilco.inspection import inspect_files
+    from rilco.data import views
+    from rilco.data.inspect import inspect_files
 
     if plot is not None:
         views.check_picture(plot)
@@ -234,7 +235,7 @@ def convert_command(
     rilco demos convert theirs.hdf5 ours.npz
     rilco demos convert ours.npz minari:ant/noisy-v0 --env rilco/AntBullet-v0
     """
-    from rilco.formats import convert
+    from rilco.data.formats import convert
 
     demos = convert(source, target, format_name, obs_keys=obs_keys, env=env, overwrite=overwrite)
     click.echo(f"{target}: {demos!r}")
@@ -244,7 +245,7 @@ def play_with_noise(
     policy: Policy, place: Task, name: str, pairs: int, seed: int
 ) -> tuple[Demonstrations, list[Demonstrations]]:
     """The expert as it is, and with five strengths of action noise."""
-    from rilco.collect import collect, find_noise_levels
+    from rilco.data.collect import collect, find_noise_levels
 
     with progress_bar("looking for variances", None) as progress:
         trials = iter(range(1, 1000))
@@ -268,7 +269,7 @@ def play_with_noise(
 
 def check_target(out: str, format_name: str | None, overwrite: bool, option: str = "--out") -> None:
     """Refuses, before any work is done, what cannot be written."""
-    from rilco.formats import target_format
+    from rilco.data.formats import target_format
 
     place, _ = target_format(out, format_name)
     if place.is_dir() or (place.exists() and not overwrite):
@@ -279,7 +280,7 @@ def check_target(out: str, format_name: str | None, overwrite: bool, option: str
 
 
 def save(demos: Demonstrations, out: str, format_name: str | None, place: Task | None) -> None:
-    from rilco.formats import save_file, target_format
+    from rilco.data.formats import save_file, target_format
     from rilco.tasks.registration import gymnasium_id
 
     folder = target_format(out, format_name)[0].parent

@@ -15,7 +15,7 @@ from rilco.methods import POLICY_LEARNERS
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from rilco.ladder import Rung
+    from rilco.data.ladder import Rung
 
 SNAPSHOT_EVERY = 100_000
 
@@ -80,8 +80,8 @@ def ladder(runs: tuple[Path, ...], out: Path, episodes: int, screen: int, plot: 
     from rich.console import Console
     from rich.progress import Progress
 
-    from rilco.ladder_search import make_ladder
-    from rilco.run import Run
+    from rilco.data.ladder_search import make_ladder
+    from rilco.runs.folder import Run
 
     console = Console()
     with Progress(console=console, transient=True) as bar:
@@ -109,7 +109,7 @@ def list_command(plot: Path | None) -> None:
     """
     from rich.console import Console
 
-    from rilco.ladder import shipped_ladders
+    from rilco.data.ladder import shipped_ladders
 
     console, ladders = Console(), shipped_ladders()
     for rungs in ladders:
@@ -137,7 +137,7 @@ def table_of(rungs: Sequence[Rung], title: str | None = None) -> Table:
 def draw_if_wanted(ladders: Sequence[Sequence[Rung]], plot: Path | None) -> None:
     if plot is None:
         return
-    from rilco.ladder_plot import draw_ladders
+    from rilco.data.ladder_plot import draw_ladders
 
     draw_ladders(ladders, plot)
     click.echo(f"{plot}")

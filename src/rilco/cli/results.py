@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from rilco.experiment.results import Skipped
+    from rilco.runs.results import Skipped
 
 
 @click.group(short_help="Read and thin folders of runs.")
@@ -20,7 +20,7 @@ def command() -> None:
 @click.argument("results", type=click.Path(path_type=Path))
 def list_runs(results: Path) -> None:
     """Every run below RESULTS, how far it is and its last evaluation; and what was skipped, and why."""
-    from rilco.experiment.results import read_results
+    from rilco.runs.results import read_results
 
     runs, skipped = read_results(results)
     for run in runs:
@@ -40,7 +40,7 @@ def thin_runs(results: Path, out: Path) -> None:
     \b
     rilco results thin runs/ --out results/
     """
-    from rilco.experiment.results import thin
+    from rilco.runs.results import thin
 
     copied, skipped = thin(results, out)
     size = sum(file.stat().st_size for run in copied for file in run.path.iterdir())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rilco.errors import DemonstrationError
 
 if TYPE_CHECKING:
-    from rilco.demonstrations import Demonstrations
+    from rilco.data.record import Demonstrations
     from rilco.policy.saved import Policy
     from rilco.tasks.table import Task
 
@@ -24,7 +24,7 @@ def open_policy(source: str) -> tuple[Policy, bool | None]:
     shipped = SHIPPED.fullmatch(source)
     if shipped is None or Path(source).exists():
         return load_policy(source), None
-    from rilco.ladder import shipped_rung
+    from rilco.data.ladder import shipped_rung
 
     rung = int(shipped[2])
     return shipped_rung(shipped[1], rung)[0], rung == 1
@@ -48,7 +48,7 @@ def expert_and_others(
     sources: tuple[str, ...], obs_keys: tuple[str, ...]
 ) -> tuple[Demonstrations, list[Demonstrations]]:
     """The files by what they say of themselves, else the first as the expert's; never against it."""
-    from rilco.formats import find_files, load_file
+    from rilco.data.formats import find_files, load_file
 
     files = find_files(sources)
     parts = [load_file(file, obs_keys=obs_keys) for file in files]

@@ -15,9 +15,9 @@ from rilco.cli.parsing import COUNT
 if TYPE_CHECKING:
     from rilco.experiment.engine import Engine, Settings
     from rilco.experiment.grid import Job
-    from rilco.experiment.standing import Standing
     from rilco.experiment.sweep import Failure
-    from rilco.interrupt import StopSignal
+    from rilco.runs.interrupt import StopSignal
+    from rilco.runs.standing import Standing
 
 ELSEWHERE = (64, 1000)  # cores, for the estimate
 
@@ -65,7 +65,7 @@ def command(**options: Any) -> None:
     rilco sweep paper --only task=ant noise_rate=0.4 method=ril-co,gail-logistic --seeds 1-3 --steps 5e6 --out results/
     rilco sweep mygrid.py:grid --engine ray --address auto --out /shared/results
     """
-    from rilco.interrupt import StopSignal, exit_code
+    from rilco.runs.interrupt import StopSignal, exit_code
 
     try:
         with StopSignal() as stop:  # before the heavy imports, which do not take an interrupt well
@@ -81,7 +81,7 @@ def command(**options: Any) -> None:
 
 def _sweep(stop: StopSignal, **options: Any) -> list[Failure]:
     """Choose the runs and work through them; returns those that failed."""
-    from rilco.experiment.standing import survey
+    from rilco.experiment.sweep import survey
 
     jobs = choose(options)
     out: Path = options["out"]
@@ -104,7 +104,7 @@ def choose(options: dict[str, Any]) -> list[Job]:
     """The runs that the command line means."""
     from rilco.errors import ConfigError
     from rilco.experiment.grid import make_jobs
-    from rilco.experiment.paper_grid import paper
+    from rilco.experiment.published import paper
     from rilco.experiment.selection import load_grid, parse_seeds, select, with_seeds, with_steps
 
     grid, parts, root = options["grid"], options["parts"], options["demos_root"]

@@ -15,8 +15,8 @@ from rilco.methods import METHODS
 
 if TYPE_CHECKING:
     from rilco.config import RunConfig
-    from rilco.interrupt import StopSignal
-    from rilco.run import Run
+    from rilco.runs.folder import Run
+    from rilco.runs.interrupt import StopSignal
 
 METHOD_HELP = "How to learn: " + ", ".join(METHODS) + ".  [default: ril-co]"
 
@@ -117,7 +117,7 @@ def command(**options: Any) -> None:
 
 def start(options: dict[str, Any]) -> None:
     """Run training with the given options; on Ctrl-C say how to go on."""
-    from rilco.interrupt import StopSignal, exit_code
+    from rilco.runs.interrupt import StopSignal, exit_code
 
     out: Path = options["out"]
     try:
@@ -137,9 +137,9 @@ def start(options: dict[str, Any]) -> None:
 
 
 def _train(options: dict[str, Any], stop: StopSignal) -> tuple[RunConfig, Run]:
+    from rilco.api import train_config
     from rilco.config import RunConfig
     from rilco.options import make_config, parse_settings
-    from rilco.training import train_run
 
     how = {
         name: options.pop(name) for name in ("resume", "workers", "checkpoint_every", "quiet", "tensorboard")
@@ -147,7 +147,7 @@ def _train(options: dict[str, Any], stop: StopSignal) -> tuple[RunConfig, Run]:
     out: Path = options.pop("out")
     options |= parse_settings(options.pop("settings"))
     config = make_config(options, stored=RunConfig.load(out) if how["resume"] else None)
-    return config, train_run(config, out, stop=stop, **how)
+    return config, train_config(config, out, stop=stop, **how)
 
 
 def stopped_message(out: Path) -> str:

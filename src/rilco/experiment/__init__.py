@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 # Imported when first used: the process of a run must not wait for what it does not need.
 _EXPORTS = {
     "Grid": "rilco.experiment.grid",
-    "paper": "rilco.experiment.paper_grid",
-    "read_results": "rilco.experiment.results",
-    "thin": "rilco.experiment.results",
+    "paper": "rilco.experiment.published",
+    "read_results": "rilco.runs.results",
+    "thin": "rilco.runs.results",
 }
 __all__ = ["Grid", "paper", "read_results", "thin"]
 
 if TYPE_CHECKING:
     from rilco.experiment.grid import Grid
-    from rilco.experiment.paper_grid import paper
-    from rilco.experiment.results import read_results, thin
+    from rilco.experiment.published import paper
+    from rilco.runs.results import read_results, thin
 
 
 def __getattr__(name: str) -> Any:

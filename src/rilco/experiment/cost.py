@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rilco.cleaning import CleanConfig
+from rilco.clean.config import CleanConfig
 from rilco.config import RunConfig
 from rilco.experiment.grid import Job, run_name
 from rilco.experiment.measure import MEASURED, WARM_UP, Speed, measure
-from rilco.experiment.standing import Standing
 from rilco.files import write_atomically
-from rilco.interrupt import StopSignal
+from rilco.runs.interrupt import StopSignal
+from rilco.runs.standing import Standing
 
 FORMAT = "rilco-estimate-1"
 FILE = "estimate.json"

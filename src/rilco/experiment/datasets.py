@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from rilco.data.standard import standard_files
 from rilco.experiment.grid import Job
 from rilco.methods import needs_demonstrations
-from rilco.standard import standard_files
 
 CACHE = "RILCO_CACHE"
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from rilco.errors import RilcoError
-from rilco.interrupt import StopSignal, exit_code
+from rilco.runs.interrupt import StopSignal, exit_code
 
 PATIENCE = 60.0  # seconds to wait for a process that had the run before and is still ending
 
@@ -41,12 +41,12 @@ def main() -> int:
 
 
 def _train(request: dict[str, Any], folder: Path, stop: StopSignal) -> None:
+    from rilco.api import train_config
     from rilco.config import RunConfig
-    from rilco.training import train_run
 
     config = RunConfig.from_json(request["config"], "the sweep's request")
     _wait_for_lock(folder, stop)
-    train_run(
+    train_config(
         config,
         folder,
         resume=(folder / "config.json").exists(),

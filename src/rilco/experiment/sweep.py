@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
+from rilco.errors import RunError
 from rilco.experiment.engine import Ended, Engine
 from rilco.experiment.grid import Job
-from rilco.experiment.standing import standing
 from rilco.experiment.status import Board, Display
-from rilco.interrupt import StopSignal
+from rilco.runs.interrupt import StopSignal
+from rilco.runs.standing import Standing, standing
 
 POLL = 0.5  # seconds
 
@@ -62,3 +64,17 @@ def _take_down(ended: Ended, board: Board, display: Display, *, asked: bool) -> 
         return []
     display.ended(board.end(job, "failed", how))
     return [Failure(job, how)]
+
+
+def survey(jobs: Sequence[Job], out: Path) -> list[Standing]:
+    """Where every run is; raises if a folder holds something that the run would not continue."""
+    standings, conflicts = [], []
+    for job in jobs:
+        try:
+            standings.append(standing(job.config, out / job.name))
+        except RunError as error:
+            conflicts.append(str(error))
+    if conflicts:
+        more = f"\n... and {len(conflicts) - 3} more." if len(conflicts) > 3 else ""
+        raise RunError("\n".join(conflicts[:3]) + more)
+    return standings

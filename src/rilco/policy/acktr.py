@@ -9,79 +9,19 @@ constant, negative worse).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from rilco.errors import ConfigError
 from rilco.networks import Layer, apply_mlp, init_mlp, trace_mlp
+from rilco.policy.config import AcktrConfig
 from rilco.policy.gaussian import Params, explained_variance, linear_decay, log_prob, mean_entropy
 from rilco.policy.kfac import KfacConfig, KfacState, init_kfac, update_kfac
 from rilco.policy.learner import Actor, PolicyLearner, Rollout
 from rilco.policy.returns import n_step_returns
 
 Info = dict[str, jax.Array]
-
-
-@dataclass(frozen=True)
-class AcktrConfig:
-    """ACKTR's hyper-parameters; the defaults are the published setting."""
-
-    hidden_sizes: tuple[int, ...] = (64, 64)
-    """Widths of the tanh hidden layers, in the actor and in the critic."""
-
-    learning_rate: float = 0.25
-    """K-FAC's step size, before the trust region."""
-
-    momentum: float = 0.9
-    """Momentum of the SGD that follows the preconditioning."""
-
-    discount: float = 0.99
-    """Worth of the next step's reward in terms of this one's."""
-
-    entropy_coef: float = 0.01
-    """Weight of the entropy bonus; the entropy is the mean over action dimensions."""
-
-    value_coef: float = 0.5
-    """Weight of the mean squared value error."""
-
-    damping: float = 0.01
-    """Added to the products of the Kronecker factors' eigenvalues."""
-
-    kl_clip: float = 0.001
-    """Size of the trust region; see KfacConfig."""
-
-    stat_decay: float = 0.99
-    """Weight of the past in the running Kronecker factors."""
-
-    eigen_interval: int = 10
-    """Updates between eigendecompositions of the factors."""
-
-    learning_rate_decay: bool = False
-    """Whether the step shrinks linearly to zero over `total_updates`; the trust region keeps its size."""
-
-    total_updates: int = 0
-    """Length of that decay; needed only with `learning_rate_decay`."""
-
-    def __post_init__(self) -> None:
-        for name in ("learning_rate", "damping", "kl_clip", "eigen_interval"):
-            if not getattr(self, name) > 0:
-                raise ConfigError(
-                    f"AcktrConfig.{name}: expected a positive number; got {getattr(self, name)!r}."
-                )
-        for name in ("momentum", "discount", "stat_decay"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ConfigError(
-                    f"AcktrConfig.{name}: expected at least 0 and less than 1; got {getattr(self, name)!r}."
-                )
-        if self.learning_rate_decay and self.total_updates <= 0:
-            raise ConfigError(
-                "AcktrConfig: learning_rate_decay needs total_updates, the number of updates over which the "
-                f"learning rate falls to zero, to be positive; it is {self.total_updates}. Set it to the "
-                "planned number of iterations, or turn the decay off."
-            )
 
 
 class AcktrState(NamedTuple):

@@ -7,17 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rilco.data.ladder import PUBLISHED_RETURNS, shipped_rung
 from rilco.errors import ConfigError
-from rilco.ladder import PUBLISHED_RETURNS, shipped_rung
-from rilco.report.cells import Cell
-from rilco.report.published import POLICY, TASKS, CellKey
-from rilco.report.statistics import (
+from rilco.experiment.published import POLICY, TASKS, CellKey
+from rilco.experiment.statistics import (
     Interval,
     improvement_interval,
     interquartile_mean,
     iqm_interval,
     probability_of_improvement,
 )
+from rilco.report.cells import Cell
 from rilco.report.style import in_order
 
 REFERENCE = "ril-co"

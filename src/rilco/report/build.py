@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rilco.errors import ConfigError, RunError
-from rilco.experiment.results import Results, read_results
+from rilco.experiment.published import RATES
 from rilco.files import write_atomically
 from rilco.report.aggregate import Expert, MethodScore, experts, scores_at
 from rilco.report.cells import Sorted, sort_results
@@ -19,9 +19,9 @@ from rilco.report.figures import curve_figure, report_figures
 from rilco.report.loss_figure import loss_figure
 from rilco.report.media import find_videos
 from rilco.report.page import make_page
-from rilco.report.published import RATES
 from rilco.report.strips import Strip, make_strips
 from rilco.report.style import in_order, tasks_in_order
+from rilco.runs.results import Results, read_results
 
 PAGE = "index.html"
 

@@ -14,9 +14,7 @@ import numpy as np
 
 from rilco.config import RunConfig
 from rilco.errors import ConfigError
-from rilco.experiment.results import Results, RunRecord, Skipped
-from rilco.methods import check_options, needs_demonstrations
-from rilco.report.published import (
+from rilco.experiment.published import (
     GAUSSIAN,
     POLICY,
     STRETCH,
@@ -25,7 +23,7 @@ from rilco.report.published import (
     PublishedCell,
     load_published,
 )
-from rilco.report.statistics import (
+from rilco.experiment.statistics import (
     WINDOW,
     Comparison,
     Estimate,
@@ -34,6 +32,8 @@ from rilco.report.statistics import (
     final_return,
     stretch_means,
 )
+from rilco.methods import check_options, needs_demonstrations
+from rilco.runs.results import Results, RunRecord, Skipped
 
 FREE = ("method", "task", "demos", "noise_rate", "demo_kind", "steps", "seed")
 """Settings in which runs of a comparison differ; the next ones only say when a run was looked at."""

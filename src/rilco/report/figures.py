@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rilco.experiment.published import ABLATION, GAUSSIAN, MAIN, POLICY, RATES, TASKS
 from rilco.report.drawing import Figure, Panel
 from rilco.report.panels import (
     Cells,
@@ -16,7 +17,6 @@ from rilco.report.panels import (
     draw_scores,
     finals_in_words,
 )
-from rilco.report.published import ABLATION, GAUSSIAN, MAIN, POLICY, RATES, TASKS
 from rilco.report.style import in_order, method_style, rate_label, task_label
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rilco.experiment.published import RATES, STEPS, CellKey, load_published
 from rilco.report.cells import Cell
-from rilco.report.published import RATES, STEPS, CellKey, load_published
 from rilco.report.style import EXPERT_LINE, PUBLISHED_LINE, method_style, millions
 
 if TYPE_CHECKING:

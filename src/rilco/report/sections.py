@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rilco.ladder import PUBLISHED_RETURNS
+from rilco.data.ladder import PUBLISHED_RETURNS
+from rilco.experiment.published import ABLATION, GAUSSIAN, POLICY, RATES, SOURCE, SOURCE_URL
 from rilco.report.blocks import figure_block, strip_blocks, video_blocks
 from rilco.report.content import Content
 from rilco.report.html import Markup, element
-from rilco.report.published import ABLATION, GAUSSIAN, POLICY, RATES, SOURCE, SOURCE_URL
 from rilco.report.style import number, task_label
 from rilco.report.summary import caveats, listed, plural, summary
 from rilco.report.tables import (

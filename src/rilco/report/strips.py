@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rilco.data.ladder import shipped_rung
 from rilco.errors import ConfigError, RilcoError, RunError
 from rilco.evaluation import check_fits
-from rilco.experiment.results import RunRecord
-from rilco.ladder import shipped_rung
+from rilco.experiment.published import POLICY, TASKS, CellKey
 from rilco.policy.saved import Policy, load_policy
 from rilco.report.cells import Cell
-from rilco.report.published import POLICY, TASKS, CellKey
 from rilco.report.style import millions, task_label
-from rilco.rollout.seeding import EVALUATION, RepositionedGenerator
+from rilco.runs.results import RunRecord
+from rilco.seeding import EVALUATION, RepositionedGenerator
 from rilco.tasks.table import Task
 
 MOMENTS = (0, 25, 50, 75, 100)

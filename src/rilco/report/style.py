@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from rilco.report.published import ABLATION, MAIN, TASKS
+from rilco.experiment.published import ABLATION, MAIN, TASKS
 
 
 class MethodStyle(NamedTuple):

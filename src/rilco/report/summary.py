@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from rilco.experiment.published import GAUSSIAN, POLICY, RATES, RUNS, TASKS, CellKey, load_published
+from rilco.experiment.statistics import compare
 from rilco.report.cells import Cell, Sorted
-from rilco.report.published import GAUSSIAN, POLICY, RATES, RUNS, TASKS, CellKey, load_published
-from rilco.report.statistics import compare
 from rilco.report.style import in_order, method_style, rate_label, task_label
 from rilco.report.tables import length_text, signed
 

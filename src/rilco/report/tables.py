@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from rilco.experiment.results import RunRecord, Skipped
+from rilco.experiment.published import ABLATION, GAUSSIAN, MAIN, POLICY, RATES, TASKS, CellKey, load_published
+from rilco.experiment.statistics import Comparison, Estimate, Interval, final_return
 from rilco.report.aggregate import MethodScore
 from rilco.report.cells import Cell, data_label
 from rilco.report.html import Markup, element, joined
-from rilco.report.published import ABLATION, GAUSSIAN, MAIN, POLICY, RATES, TASKS, CellKey, load_published
-from rilco.report.statistics import Comparison, Estimate, Interval, final_return
 from rilco.report.style import (
     in_order,
     method_style,
@@ -20,6 +19,7 @@ from rilco.report.style import (
     task_label,
     tasks_in_order,
 )
+from rilco.runs.results import RunRecord, Skipped
 
 VERDICTS = {"within": "within", "above": "▲ above", "below": "▼ below"}
 NOTHING = "–"

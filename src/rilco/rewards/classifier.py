@@ -5,16 +5,14 @@ Everything here is about *one* classifier; `ril.py` stacks as many as a method h
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from rilco.errors import ConfigError
-from rilco.losses import get_loss
 from rilco.networks import Layer, apply_mlp, init_mlp_uniform, trace_mlp
+from rilco.rewards.config import ClassifierConfig
 
 Params = tuple[Layer, ...]
 
@@ -27,73 +25,10 @@ SCHEDULES: dict[str, Callable[[jax.Array], jax.Array]] = {
 """Share of lambda that is in force, by progress from 0 to 1."""
 
 
-@dataclasses.dataclass(frozen=True)
-class ClassifierConfig:
-    """Hyper-parameters shared by every method that trains classifiers; the defaults are the paper's."""
-
-    loss: str = "ap"
-    """Margin loss, a name in `rilco.losses.LOSSES`."""
-    lam: float = 0.5
-    """Weight of non-expert pairs, pseudo-labelled or known, against the policy's; 0 leaves them out."""
-    lam_schedule: str = "constant"
-    """How `lam` comes about: "constant", "linear" or "cosine" growth from 0, or 0 at first ("warm-up")."""
-    lam_iterations: int = 0
-    """Iterations until `lam` is reached; needed by every schedule but the constant one."""
-    pseudo_labels: bool = True
-    """Whether demonstrations are pseudo-labelled; without, only known non-expert pairs weigh `lam`."""
-    as_published: bool = False
-    """RIL-P as the authors' code has it: all candidates, with no gradient through the term's scores."""
-    batch: int = 128
-    """Demonstration pairs in a mini-batch (the first term of the risk)."""
-    candidates: int = 640
-    """Further demonstration pairs in a mini-batch that may be pseudo-labelled (U and V in Algorithm 1)."""
-    selected: int = 128
-    """At most so many of the candidates are pseudo-labelled as non-expert (K in Algorithm 1)."""
-    minibatches: int = 5
-    """Adam steps an iteration; the policy's pairs are dealt out among them."""
-    learning_rate: float = 1e-3
-    """Adam's step size."""
-    gradient_penalty: float = 10.0
-    """Weight of the penalty on input gradients whose norm is not 1."""
-    hidden: tuple[int, ...] = (100, 100)
-    """Widths of the tanh layers."""
-
-    def __post_init__(self) -> None:
-        get_loss(self.loss)
-        _require("lam", self.lam, "between 0 and 1", 0.0 <= self.lam <= 1.0)
-        for name in ("batch", "selected", "minibatches"):
-            _require(name, getattr(self, name), "at least 1", getattr(self, name) >= 1)
-        _require(
-            "lam_schedule",
-            self.lam_schedule,
-            f"one of {', '.join(SCHEDULES)}",
-            self.lam_schedule in SCHEDULES,
-        )
-        _require("lam_iterations", self.lam_iterations, "0 or more", self.lam_iterations >= 0)
-        if self.lam_schedule != "constant":
-            _require(
-                "lam_iterations", self.lam_iterations, "1 or more with a schedule", self.lam_iterations > 0
-            )
-        _require("candidates", self.candidates, "0 or more", self.candidates >= 0)
-        _require("learning_rate", self.learning_rate, "positive", self.learning_rate > 0)
-        _require("gradient_penalty", self.gradient_penalty, "0 or more", self.gradient_penalty >= 0)
-        _require("hidden", self.hidden, "positive widths", all(width >= 1 for width in self.hidden))
-
-    @property
-    def uses_pseudo_labels(self) -> bool:
-        """Whether any candidate can enter the risk; without them the method is GAIL with this loss."""
-        return self.pseudo_labels and self.lam > 0 and self.candidates > 0
-
-
 def lam_at(config: ClassifierConfig, iteration: jax.Array) -> jax.Array:
     """Lambda in an iteration, counted from 0, of a schedule that is not constant."""
     progress = jnp.minimum(iteration.astype(jnp.float32) / config.lam_iterations, 1.0)
     return config.lam * SCHEDULES[config.lam_schedule](progress)
-
-
-def _require(field: str, value: object, expected: str, holds: bool) -> None:
-    if not holds:
-        raise ConfigError(f"ClassifierConfig.{field}: expected {expected}; got {value!r}. Change it.")
 
 
 def init_classifier(key: jax.Array, obs_dim: int, action_dim: int, hidden: tuple[int, ...]) -> Params:

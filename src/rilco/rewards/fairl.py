@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 
-from rilco.rewards.classifier import ClassifierConfig
+from rilco.rewards.config import ClassifierConfig
 from rilco.rewards.gail import gail
 from rilco.rewards.learner import RewardLearner
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import jax
 
-from rilco.rewards.classifier import ClassifierConfig
+from rilco.rewards.config import ClassifierConfig
 from rilco.rewards.learner import RewardLearner
 from rilco.rewards.ril import classifier_learner
 

@@ -23,7 +23,6 @@ import optax
 from rilco.errors import DemonstrationError
 from rilco.losses import get_loss
 from rilco.rewards.classifier import (
-    ClassifierConfig,
     NonExperts,
     Params,
     empirical_risk,
@@ -34,6 +33,7 @@ from rilco.rewards.classifier import (
     lam_at,
     score_joined,
 )
+from rilco.rewards.config import ClassifierConfig
 from rilco.rewards.learner import DemoArrays, Info, Normalize, RewardLearner
 
 

@@ -17,7 +17,6 @@ import optax
 from rilco.errors import ConfigError
 from rilco.losses import get_loss
 from rilco.rewards.classifier import (
-    ClassifierConfig,
     Params,
     gradient_penalty,
     init_classifier,
@@ -25,11 +24,11 @@ from rilco.rewards.classifier import (
     join,
     score_joined,
 )
+from rilco.rewards.config import ClassifierConfig, VildConfig
 from rilco.rewards.learner import DemoArrays, Info, Normalize, RewardLearner
 from rilco.rewards.ril import deal
 from rilco.rewards.vild_networks import (
     DemonstratorModel,
-    VildConfig,
     choose_demonstrators,
     draw,
     entropy,

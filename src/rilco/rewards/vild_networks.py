@@ -6,53 +6,15 @@ would have taken. The noise model is p(u | a, k) = N(u; a, C_k), and q(a | s, u,
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from rilco.errors import ConfigError
 from rilco.networks import Layer, apply_mlp, init_mlp_uniform
 from rilco.rewards.classifier import join
-
-LOG_VARIANCE_RANGE = (-10.0, 10.0)
-LOG_STD_RANGE = (-5.0, 2.0)
-"""Where the two spreads stay: nothing else keeps 1/C finite where the data show no noise at all."""
-
-
-@dataclasses.dataclass(frozen=True)
-class VildConfig:
-    """Hyper-parameters of the model of demonstrators; the classifier has its own."""
-
-    learning_rate: float = 3e-4
-    """Adam's step size for noise and inference."""
-    cloning_steps: int = 1000
-    """Steps of behaviour cloning that the inference net starts with."""
-    hidden: tuple[int, ...] = (100, 100)
-    """Widths of the inference net's tanh layers."""
-    log_variance: float = -1.0
-    """Where the log-variance of every demonstrator's noise starts."""
-    log_std: float = -1.0
-    """Where the log standard deviation of inferred actions starts."""
-    temperature: float = 1.0
-    """What the reward is divided by in the bound: the lower, the more inference trusts the classifier."""
-
-    def __post_init__(self) -> None:
-        _require("learning_rate", self.learning_rate, "positive", self.learning_rate > 0)
-        _require("cloning_steps", self.cloning_steps, "0 or more", self.cloning_steps >= 0)
-        widths = len(self.hidden) > 0 and all(width >= 1 for width in self.hidden)
-        _require("hidden", self.hidden, "at least one layer, of positive widths", widths)
-        for name, (low, high) in (("log_variance", LOG_VARIANCE_RANGE), ("log_std", LOG_STD_RANGE)):
-            value = getattr(self, name)
-            _require(name, value, f"between {low:g} and {high:g}", low <= value <= high)
-        _require("temperature", self.temperature, "positive", self.temperature > 0)
-
-
-def _require(field: str, value: object, expected: str, holds: bool) -> None:
-    if not holds:
-        raise ConfigError(f"VildConfig.{field}: expected {expected}; got {value!r}. Change it.")
+from rilco.rewards.config import LOG_STD_RANGE, LOG_VARIANCE_RANGE, VildConfig
 
 
 class DemonstratorModel(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rilco.errors import DemonstrationError
-from rilco.rewards.classifier import ClassifierConfig
+from rilco.rewards.config import ClassifierConfig
 from rilco.rewards.learner import DemoArrays
 
 FULL_POOLS = 6

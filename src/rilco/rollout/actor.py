@@ -8,7 +8,7 @@ import numpy as np
 
 from rilco.policy.saved import Policy
 from rilco.rollout.layout import SharedArrays, Sizes
-from rilco.rollout.seeding import ACTION_NOISE, EPISODE, EVALUATION, RepositionedGenerator, generator
+from rilco.seeding import ACTION_NOISE, EPISODE, EVALUATION, RepositionedGenerator, generator
 from rilco.tasks.table import Task
 
 MAX_EVALUATION_STEPS = 10_000  # an environment without a time limit must not hang the run

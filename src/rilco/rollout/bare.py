@@ -6,7 +6,7 @@ import numpy as np
 
 from rilco.errors import ConfigError
 from rilco.rollout.layout import SharedArrays
-from rilco.rollout.seeding import EPISODE, RepositionedGenerator
+from rilco.seeding import EPISODE, RepositionedGenerator
 from rilco.tasks.bullet import JOINT_NOISE, BulletBatch
 
 

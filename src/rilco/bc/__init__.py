@@ -1,0 +1,1 @@
+"""Behaviour cloning: by itself (`learner.py`), and as a run (`training.py`)."""

@@ -1,0 +1,52 @@
+"""Settings of behaviour cloning. Checked without JAX, so that reading a run does not import it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rilco.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class BcConfig:
+    """Behaviour cloning's hyper-parameters; the defaults are the paper's."""
+
+    hidden_sizes: tuple[int, ...] = (64, 64)
+    """Widths of the tanh hidden layers; none makes the policy linear."""
+    learning_rate: float = 1e-3
+    """Adam's step size."""
+    batch: int = 128
+    """Pairs in a mini-batch, drawn with replacement."""
+    steps_per_iteration: int = 5
+    """Gradient steps that stand for one iteration of the other methods."""
+    weight_decay: float = 0.0
+    """Share of every weight that is taken off in a gradient step, times the learning rate (AdamW)."""
+    average_over: int = 0
+    """The policy's weights are a moving average over about so many gradient steps; 0 takes the last weights."""
+    start_weight: float = 1.0
+    """How much each of an episode's first `start_steps` pairs counts, beside 1 of the others. Starts are few in a
+    demonstration and differ most, so that clones fall there."""
+    start_steps: int = 150
+    """How many pairs that are."""
+    validation: float = 0.0
+    """Share of the episodes that is held out, whole, to measure the loss on; of a single episode's pairs,
+    consecutive ones. 0 trains on everything: of ten episodes, the tenth made Walker2D fall less often."""
+    patience: int = 0
+    """Validations, one every 100 iterations, without a new lowest loss after which training stops. The policy is
+    then the one with the lowest loss. 0 never stops early, and takes the last weights."""
+
+    def __post_init__(self) -> None:
+        for name in ("learning_rate", "batch", "steps_per_iteration", "start_weight", "start_steps"):
+            self._require(name, "a positive number", getattr(self, name) > 0)
+        for name in ("weight_decay", "average_over", "patience"):
+            self._require(name, "0 or more", getattr(self, name) >= 0)
+        self._require("validation", "at least 0 and less than 1", 0 <= self.validation < 1)
+        if self.patience and not self.validation:
+            raise ConfigError(
+                f"bc.patience is {self.patience}, but bc.validation is 0: stopping early needs held-out pairs to "
+                "tell when. Set bc.validation, to 0.1 for example, or leave bc.patience at 0."
+            )
+
+    def _require(self, name: str, expected: str, holds: bool) -> None:
+        if not holds:
+            raise ConfigError(f"bc.{name}: expected {expected}; got {getattr(self, name)!r}.")

@@ -1,0 +1,132 @@
+"""Demonstrations as behaviour cloning uses them: on the device once, split into trained and held-out pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rilco.data.record import Demonstrations
+from rilco.errors import DemonstrationError
+from rilco.normalizer import Normalizer
+from rilco.seeding import DEMONSTRATIONS, generator
+
+MOST_CHECKED = 10_000
+"""The loss is measured on at most so many pairs, so that validating millions takes no longer than training."""
+
+BLOCK = 100_000  # pairs at a time where a copy of all of them would be large
+
+
+class CloningData(NamedTuple):
+    """Pairs, and which of them serve for what. Rows are indices, so that no pair is stored twice."""
+
+    obs: jax.Array  # [N, obs_dim] raw
+    action: jax.Array  # [N, action_dim]
+    weight: jax.Array | None  # [N], mean 1 over the trained and over the checked pairs; None: all the same
+    normalizer: Normalizer  # of the trained pairs' observations, fixed
+    trained_rows: jax.Array  # [M] int32
+    checked_rows: jax.Array  # [K] int32: held-out pairs, or trained ones where none is held out
+
+
+def prepare(
+    demos: Demonstrations,
+    validation: float,
+    seed: int,
+    weights: Sequence[float] | np.ndarray | None = None,
+    starts: np.ndarray | None = None,
+) -> CloningData:
+    """Hold out, take the statistics of the rest, and bring everything to the device.
+
+    A pair counts by its weight times that of `start_weights`, where there are any.
+    """
+    weight = starts if weights is None else _checked_weights(weights, len(demos))
+    if weights is not None and starts is not None:
+        weight = weight * starts
+    held = held_out(demos.episode, validation, seed)
+    counts = np.ones(len(demos), bool) if weight is None else weight > 0
+    trained, checked = np.flatnonzero(counts & ~held), np.flatnonzero(counts & held)
+    if len(trained) == 0 or (validation > 0 and len(checked) == 0):
+        raise DemonstrationError(
+            f"{len(demos)} demonstration pairs, {int(counts.sum())} of them with a weight above 0, leave "
+            f"{len(trained)} to train on and {len(checked)} held out; both need at least one. Give more "
+            "demonstrations, or set bc.validation to 0 to hold nothing out."
+        )
+    checked = _spread(checked if validation > 0 else trained, MOST_CHECKED)
+    if weight is not None:
+        weight = _scaled(weight, held, trained, checked)
+    return CloningData(
+        jnp.asarray(demos.obs),
+        jnp.asarray(demos.action),
+        None if weight is None else jnp.asarray(weight, jnp.float32),
+        statistics(demos.obs, trained, weight),
+        jnp.asarray(trained, jnp.int32),
+        jnp.asarray(checked, jnp.int32),
+    )
+
+
+def start_weights(episode: np.ndarray, weight: float, steps: int) -> np.ndarray | None:
+    """[N]: this weight for the first pairs of every episode, 1 for the others; None where all would be the same."""
+    if weight == 1.0:
+        return None
+    order = np.argsort(episode, kind="stable")
+    _, first, sizes = np.unique(episode[order], return_index=True, return_counts=True)
+    step = np.empty(len(episode), int)
+    step[order] = np.arange(len(episode)) - np.repeat(first, sizes)
+    return np.where(step < steps, weight, 1.0)
+
+
+def held_out(episode: np.ndarray, share: float, seed: int) -> np.ndarray:
+    """Mask [N] of the pairs to hold out: whole episodes, evenly spread in their order from a random start.
+
+    Files follow one another, so an even spread takes its share of each of them. Of a single episode a stretch of
+    consecutive pairs is held out: single pairs would have nearly identical neighbours among the rest.
+    """
+    if share == 0:
+        return np.zeros(len(episode), bool)
+    place = generator(seed, DEMONSTRATIONS).uniform()
+    _, first, ids = np.unique(episode, return_index=True, return_inverse=True)
+    if len(first) == 1:
+        size = min(max(1, round(share * len(episode))), len(episode) - 1)
+        start = int(place * (len(episode) - size + 1))
+        return (np.arange(len(episode)) >= start) & (np.arange(len(episode)) < start + size)
+    count = min(max(1, round(share * len(first))), len(first) - 1)
+    chosen = np.argsort(first)[((np.arange(count) + place) * len(first) / count).astype(int)]
+    return np.isin(ids, chosen)
+
+
+def statistics(obs: np.ndarray, rows: np.ndarray, weight: np.ndarray | None = None) -> Normalizer:
+    """Mean and variance of the observations [N, obs_dim] in `rows`, by weight.
+
+    A feature that never varies keeps its unit: dividing by its deviation of 0 would blow up whatever it is later.
+    """
+    blocks = np.array_split(rows, -(-len(rows) // BLOCK))
+    shares = [np.ones(len(block)) if weight is None else weight[block].astype(np.float64) for block in blocks]
+    total = sum(share.sum() for share in shares)
+    pairs = list(zip(blocks, shares, strict=True))
+    mean = sum(share @ obs[block].astype(np.float64) for block, share in pairs) / total
+    var = sum(share @ np.square(obs[block] - mean) for block, share in pairs) / total
+    var = np.where(var > 1e-12 * np.square(mean), var, 1.0)
+    return Normalizer(*(jnp.asarray(array, jnp.float32) for array in (mean, var, total)))
+
+
+def _spread(rows: np.ndarray, most: int) -> np.ndarray:
+    """At most so many of the rows, evenly spaced."""
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(int)]
+
+
+def _checked_weights(weights: Sequence[float] | np.ndarray, pairs: int) -> np.ndarray:
+    weight = np.asarray(weights, np.float64)
+    if weight.shape != (pairs,) or not np.all(np.isfinite(weight)) or np.any(weight < 0):
+        raise DemonstrationError(
+            f"weights: got an array of the shape {list(weight.shape)}; expected [{pairs}], one for each "
+            "pair, all of them finite and 0 or more."
+        )
+    return weight
+
+
+def _scaled(weight: np.ndarray, held: np.ndarray, trained: np.ndarray, checked: np.ndarray) -> np.ndarray:
+    """Mean 1 in either part: the learning rate then means the same whatever unit the weights are in."""
+    return weight / np.where(held, weight[checked].mean(), weight[trained].mean())

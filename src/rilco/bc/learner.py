@@ -1,0 +1,216 @@
+"""Behaviour cloning: a deterministic network fitted to the demonstrated actions by mean squared error.
+
+No environment is needed: `clone` goes from demonstrations to a policy. `rilco train --method bc` adds evaluation and a
+run folder around the same functions (`training.py`).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from rilco.bc.config import BcConfig
+from rilco.bc.data import CloningData, prepare, start_weights
+from rilco.data.record import Demonstrations
+from rilco.errors import TrainingError
+from rilco.networks import Layer, apply_mlp, init_mlp
+from rilco.normalizer import normalize
+from rilco.policy.saved import Policy
+
+Params = tuple[Layer, ...]
+
+INTERVAL = 100
+"""Iterations between validations, and in one call of the compiled loop unless something else is due earlier."""
+
+LEAST_STD = 1e-3
+"""A policy's spread is never less, so that its log-density exists even where the actions are fitted exactly."""
+
+
+class BcState(NamedTuple):
+    """All that cloning carries forward; a checkpoint holds it whole."""
+
+    params: Params
+    adam: Any
+    average: Params  # the same as `params` where nothing is averaged
+    loss_sum: jax.Array  # [] of the mini-batches since `forget_losses`
+    loss_count: jax.Array  # [] int32
+    best: Params  # with the lowest validation loss so far
+    best_loss: jax.Array  # [] infinite before the first validation
+    waited: jax.Array  # [] int32: validations since `best`
+
+
+class BcLearner(NamedTuple):
+    """Pure functions over `BcState`."""
+
+    init: Callable[[jax.Array, int, int], BcState]
+    """`init(key, obs_dim, action_dim)`"""
+    train: Callable[[BcState, CloningData, int, int, jax.Array], tuple[BcState, jax.Array]]
+    """`train(state, data, first, last, key)`: iterations first to last - 1 in one jitted call, and how many weights are
+    not finite after it. `key` is the run's, the same every time: how a run is cut into calls changes no bit of it."""
+    loss: Callable[[BcState, CloningData], jax.Array]
+    """Mean squared error on the checked pairs, jitted."""
+    judge: Callable[[BcState, jax.Array], BcState]
+    """Take in a validation's loss: `best` and `waited`."""
+    stopped: Callable[[BcState], bool]
+    """Whether patience has run out."""
+    policy: Callable[[BcState, CloningData], Policy]
+    """The policy to act with, as NumPy arrays; its spread is that of the errors on the checked pairs."""
+
+
+@functools.cache
+def bc(config: BcConfig = BcConfig()) -> BcLearner:
+    """Build the learner for a setting; the same one every time, so that many clonings compile once."""
+    optimizer = (
+        optax.adamw(config.learning_rate, weight_decay=config.weight_decay)
+        if config.weight_decay
+        else optax.adam(config.learning_rate)
+    )
+
+    @functools.partial(jax.jit, static_argnums=(1, 2))
+    def init(key: jax.Array, obs_dim: int, action_dim: int) -> BcState:
+        params = init_mlp(jax.random.split(key)[0], (obs_dim, *config.hidden_sizes, action_dim))
+        zero, none = jnp.zeros((), jnp.float32), jnp.zeros((), jnp.int32)
+        return BcState(params, optimizer.init(params), params, zero, none, params, jnp.inf + zero, none)
+
+    def step(state: BcState, data: CloningData, rows: jax.Array, number: jax.Array) -> BcState:
+        loss, gradient = jax.value_and_grad(mean_squared_error)(state.params, data, rows)
+        updates, adam = optimizer.update(gradient, state.adam, state.params)
+        params = optax.apply_updates(state.params, updates)
+        average = _moved(state.average, params, number, config.average_over)
+        return state._replace(
+            params=params,
+            adam=adam,
+            average=average,
+            loss_sum=state.loss_sum + loss,
+            loss_count=state.loss_count + 1,
+        )
+
+    @jax.jit
+    def train(
+        state: BcState, data: CloningData, first: int, last: int, key: jax.Array
+    ) -> tuple[BcState, jax.Array]:
+        draw_key = jax.random.split(key)[1]
+        steps = config.steps_per_iteration
+
+        def iterate(iteration: jax.Array, state: BcState) -> BcState:
+            shape = (steps, config.batch)
+            draws = jax.random.randint(
+                jax.random.fold_in(draw_key, iteration), shape, 0, len(data.trained_rows)
+            )
+            numbers = iteration * steps + jnp.arange(1, steps + 1)
+            inputs = (data.trained_rows[draws], numbers)
+            return jax.lax.scan(lambda state, x: (step(state, data, *x), None), state, inputs)[0]
+
+        # The bounds are values, not shapes: the loop is compiled once, and every cut of a run executes the same code.
+        state = jax.lax.fori_loop(first, last, iterate, state)
+        return state, _count_nonfinite(state.params)
+
+    @jax.jit
+    def loss(state: BcState, data: CloningData) -> jax.Array:
+        return mean_squared_error(state.average, data, data.checked_rows)
+
+    @jax.jit
+    def judge(state: BcState, loss: jax.Array) -> BcState:
+        better = loss < state.best_loss
+        best = jax.tree.map(functools.partial(jnp.where, better), state.average, state.best)
+        return state._replace(
+            best=best,
+            best_loss=jnp.where(better, loss, state.best_loss),
+            waited=jnp.where(better, 0, state.waited + 1),
+        )
+
+    def stopped(state: BcState) -> bool:
+        return config.patience > 0 and int(state.waited) >= config.patience
+
+    def policy(state: BcState, data: CloningData) -> Policy:
+        judged = config.patience > 0 and math.isfinite(state.best_loss)
+        return _to_policy(state.best if judged else state.average, data)
+
+    return BcLearner(init, train, loss, judge, stopped, policy)
+
+
+def forget_losses(state: BcState) -> BcState:
+    """Begin a new mean of the training loss."""
+    return state._replace(
+        loss_sum=jnp.zeros_like(state.loss_sum), loss_count=jnp.zeros_like(state.loss_count)
+    )
+
+
+def mean_squared_error(params: Params, data: CloningData, rows: jax.Array) -> jax.Array:
+    """Over the pairs of `rows` and over action dimensions; pairs count by their weights, if they have any."""
+    error = _errors(params, data, rows)
+    if data.weight is None:
+        return jnp.mean(jnp.square(error))
+    return jnp.mean(jnp.mean(jnp.square(error), axis=-1) * data.weight[rows])
+
+
+def _errors(params: Params, data: CloningData, rows: jax.Array) -> jax.Array:
+    """[n, action_dim]"""
+    return apply_mlp(params, normalize(data.normalizer, data.obs[rows])) - data.action[rows]
+
+
+def _moved(average: Params, params: Params, number: jax.Array, over: int) -> Params:
+    """The moving average after gradient step `number`: the plain mean at first, exponential from step `over` on."""
+    if over <= 1:
+        return params
+    share = 1.0 / jnp.minimum(number, over).astype(jnp.float32)
+    return jax.tree.map(lambda old, new: old + share * (new - old), average, params)
+
+
+def _count_nonfinite(params: Params) -> jax.Array:
+    return sum(
+        (jnp.sum(~jnp.isfinite(leaf)) for leaf in jax.tree.leaves(params)), start=jnp.zeros((), jnp.int32)
+    )
+
+
+@jax.jit
+def _log_std(params: Params, data: CloningData) -> jax.Array:
+    """Log of the root mean squared error on the checked pairs, per action dimension."""
+    std = jnp.sqrt(jnp.mean(jnp.square(_errors(params, data, data.checked_rows)), axis=0))
+    return jnp.log(jnp.maximum(std, LEAST_STD))
+
+
+def _to_policy(params: Params, data: CloningData) -> Policy:
+    layers = [(np.asarray(layer["w"]), np.asarray(layer["b"])) for layer in params]
+    mean, var = np.asarray(data.normalizer.mean), np.asarray(data.normalizer.var)
+    return Policy(mean, var, layers, np.asarray(_log_std(params, data)))
+
+
+def clone(
+    demos: Demonstrations,
+    config: BcConfig = BcConfig(),
+    *,
+    gradient_steps: int = 50_000,
+    seed: int = 1,
+    weights: Sequence[float] | np.ndarray | None = None,
+) -> Policy:
+    """Clone demonstrations into a policy, without an environment and without a run folder.
+
+    `weights` [N], 0 or more, say how much each pair counts; a pair of weight 0 is as good as absent. The number of
+    gradient steps is rounded up to whole iterations. The same policy as `rilco train --method bc` with this seed.
+    """
+    learner, key = bc(config), jax.random.key(seed)
+    starts = start_weights(demos.episode, config.start_weight, config.start_steps)
+    data = prepare(demos, config.validation, seed, weights, starts)
+    state = learner.init(key, demos.obs_dim, demos.action_dim)
+    iterations = -(-gradient_steps // config.steps_per_iteration)
+    for first in range(0, iterations, INTERVAL):
+        last = min(first + INTERVAL, iterations)
+        state, nonfinite = learner.train(state, data, first, last, key)
+        if nonfinite:
+            raise TrainingError(
+                f"Behaviour cloning: {nonfinite} weights are NaN or infinite after {last} iterations, so it was "
+                "stopped. Look for extreme values in the demonstrations, or lower the learning rate."
+            )
+        if config.patience and last % INTERVAL == 0:
+            state = learner.judge(state, learner.loss(state, data))
+            if learner.stopped(state):
+                break
+    return learner.policy(state, data)

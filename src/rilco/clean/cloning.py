@@ -1,0 +1,163 @@
+"""The third phase of `ril-co-clean`: clones of the kept demonstrations, and of what they then practised."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rilco.bc.config import BcConfig
+from rilco.clean.attempts import make_pool
+from rilco.clean.config import CleanConfig
+from rilco.clean.practice import Practice, practise
+from rilco.config import RunConfig
+from rilco.data.formats import load_file
+from rilco.files import write_atomically
+from rilco.rollout.pool import default_workers
+from rilco.runs.folder import Run
+from rilco.runs.interrupt import StopSignal
+from rilco.training import load_state
+
+CLONES, PRACTICE = "3-clones", "3-practice"
+KEPT, DROPPED = "kept.npz", "dropped.npz"
+CLONE_SEEDS = 1_000_000  # apart from one another, and from those of a user's runs
+SEEDS = 2**31  # that there are
+
+Train = Callable[[RunConfig, Path], Run]
+"""Trains a run in a folder, unless it is there."""
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What something took."""
+
+    transitions: int
+    seconds: float = 0.0
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(self.transitions + other.transitions, self.seconds + other.seconds)
+
+
+def time_of(runs: Sequence[Run]) -> Spent:
+    """For runs whose transitions are counted elsewhere, or are none of the simulator's."""
+    return Spent(0, sum(run.metrics()[-1]["seconds"] for run in runs))
+
+
+def clone_and_practise(
+    config: RunConfig,
+    search: Run,
+    phases: Path,
+    train: Train,
+    *,
+    separable: bool,
+    say: Callable[[str], None],
+    workers: int | None,
+    stop: StopSignal,
+) -> tuple[list[Run], Spent]:
+    """The last clones, and what all of it took. What is in the folder already is left alone.
+
+    Where demonstrations are not `separable`, the judges of practice do not know the expert, so there is none.
+    """
+    clones = _clone(config, phases, 0, train, say)
+    spent = time_of(clones)
+    for practised in range(config.clean.rounds if separable else 0):
+        practice = _practise(config, search, clones, phases, practised, say, workers, stop)
+        spent += Spent(practice.transitions, practice.seconds)
+        if not practice.worth_imitating:
+            break
+        clones = _clone(config, phases, practised + 1, train, say)
+        spent += time_of(clones)
+    return clones, spent
+
+
+def _clone(
+    config: RunConfig, phases: Path, practised: int, train: Train, say: Callable[[str], None]
+) -> list[Run]:
+    """All clones, after so many rounds of practice."""
+    clones = []
+    for number in range(1, config.clean.clones + 1):
+        say(
+            f"Clone {number} of {config.clean.clones}{f', after round {practised} of practice' if practised else ''}"
+        )
+        path = phases / CLONES / str(practised) / str(number)
+        clones.append(train(_clone_config(config, phases, practised, number), path))
+    return clones
+
+
+def _clone_config(config: RunConfig, phases: Path, practised: int, number: int) -> RunConfig:
+    """Of the clone with this number. The first, without practice, is that of plain behaviour cloning."""
+    iterations = -(-config.clean.gradient_steps // config.bc.steps_per_iteration)
+    steps = iterations * config.transitions_per_iteration
+    bc, files = config.bc, of_what_was_kept(phases)
+    files["demos"] += tuple(str(_attempts(phases, before).absolute()) for before in range(practised))
+    if practised == 0 and (phases / DROPPED).exists():
+        bc = dataclasses.replace(bc, start_weight=config.clean.start_weight)
+    return dataclasses.replace(
+        as_method(config, "bc", steps=steps),
+        **files,
+        seed=(config.seed + (number - 1) * CLONE_SEEDS) % SEEDS,
+        start_from="",
+        policy_learner="acktr",
+        bc=bc,
+        evaluate_every=-1,
+    )
+
+
+def _practise(
+    config: RunConfig,
+    search: Run,
+    clones: Sequence[Run],
+    phases: Path,
+    practised: int,
+    say: Callable[[str], None],
+    workers: int | None,
+    stop: StopSignal,
+) -> Practice:
+    """A round after so many others, made now or before."""
+    clean, out = config.clean, _attempts(phases, practised)
+    record = out.with_suffix(".json")
+    if not record.exists():
+        begun = time.monotonic()
+        record.parent.mkdir(exist_ok=True)
+        kept, judges = load_file(phases / KEPT), load_state(search)
+        policies = [clone.last_policy for clone in clones]
+        with make_pool(config, policies[0], clean.practice_steps, workers or default_workers()) as pool:
+            how: dict[str, Any] = {"practised": practised, "starts": clean.practice_starts}
+            practice = practise(policies, kept, judges, pool, out, **how, say=say, stop=stop)
+        practice = practice._replace(seconds=round(time.monotonic() - begun, 3))
+        write_atomically(record, json.dumps(practice._asdict(), indent=1).encode())
+    practice = Practice(**json.loads(record.read_text()))
+    say(practice.sentence())
+    return practice
+
+
+def _attempts(phases: Path, practised: int) -> Path:
+    """The good ones of the round of practice after so many others; files are counted from 1."""
+    return phases / PRACTICE / f"{practised + 1}.npz"
+
+
+def of_what_was_kept(phases: Path) -> dict[str, Any]:
+    """A configuration's files: the kept demonstrations in the place of whatever the run was given."""
+    kept = str((phases / KEPT).absolute())
+    return {
+        "demos": (kept,),
+        "noise_rate": None,
+        "demo_kind": "policy",
+        "obs_keys": (),
+        "nonexpert_demos": (),
+    }
+
+
+def as_method(config: RunConfig, method: str, *, steps: int) -> RunConfig:
+    """A phase's configuration."""
+    classifier = config.classifier
+    bc = config.bc if method == "bc" else BcConfig()
+    if method != "ril-co":  # where it has no effect, and without it something would have to be known
+        classifier = dataclasses.replace(classifier, pseudo_labels=True)
+    return dataclasses.replace(
+        config, method=method, steps=steps, classifier=classifier, bc=bc, clean=CleanConfig()
+    )

@@ -1,0 +1,215 @@
+"""A run of `ril-co-clean` in phases, each of them an ordinary run or file in the folder `phases`, so that an interrupted
+one goes on where it was and every phase can be looked at, evaluated and audited by itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rilco.clean.cloning import (
+    DROPPED,
+    KEPT,
+    Spent,
+    Train,
+    as_method,
+    clone_and_practise,
+    of_what_was_kept,
+    time_of,
+)
+from rilco.clean.combining import POLICY, combine
+from rilco.clean.config import PHASES, SEARCH, practised_steps
+from rilco.config import RunConfig
+from rilco.data.formats import save_file
+from rilco.data.record import Demonstrations, concatenate
+from rilco.errors import ConfigError, RunError
+from rilco.files import write_atomically
+from rilco.judging.auditing import JSON, audit_run, train_if_needed, training_steps, write_audit
+from rilco.judging.record import Audit
+from rilco.policy.saved import Policy
+from rilco.runs.folder import Run, RunFolder, open_run
+from rilco.runs.interrupt import StopSignal
+from rilco.training import read_known
+
+AUDIT, AUDITED, KNOWN = "audit", "2-audited.json", "known.npz"
+START, FINISH = "4-start.safetensors", "4-finish"
+
+
+def train_clean(
+    config: RunConfig,
+    out: Path,
+    *,
+    resume: bool,
+    workers: int | None,
+    checkpoint_every: int,
+    quiet: bool,
+    tensorboard: bool,
+    stop: StopSignal,
+) -> Run:
+    """All phases in the folder `out`, those that are done already left alone."""
+    phases = out / PHASES
+    _check(config, phases)
+    how: dict[str, Any] = {"workers": workers, "quiet": quiet, "stop": stop}
+    train_how = {**how, "checkpoint_every": checkpoint_every, "tensorboard": tensorboard}
+    train: Train = functools.partial(train_if_needed, **train_how)
+    say = (lambda line: None) if quiet else functools.partial(print, file=sys.stderr)
+    count = 3 if config.clean.finish == "none" else 4
+    with open_run(out, config, resume=resume) as folder:
+        say(f"Phase 1 of {count}: RIL-Co, to see which demonstrations are bad")
+        search = train(_search_config(config), phases / SEARCH)
+        say(f"Phase 2 of {count}: the audit")
+        spent = time_of([search]) + _audit(search, phases, out / AUDIT, say, how)
+        say(f"Phase 3 of {count}: behaviour cloning of what was kept")
+        separable = Audit.load(out / AUDIT / JSON).verdict.kind in ("mixed", "clean")
+        clones, more = clone_and_practise(
+            config, search, phases, train, separable=separable, say=say, workers=workers, stop=stop
+        )
+        spent += more
+        combined = combine(config, clones, phases, transitions=spent.transitions, workers=workers)
+        spent += Spent(0, combined.seconds)
+        finish = None
+        if config.clean.finish != "none":
+            say(f"Phase 4 of {count}: {config.clean.finish}, from a clone on")
+            # Their mean is a network several times as wide.
+            _widen(clones[0].last_policy, config.clean.finish_std).save(phases / START)
+            finish = train(_finish_config(config, phases, spent.transitions), phases / FINISH)
+        _copy_policies(finish, phases, out)
+        # Last: complete metrics say that the run is.
+        _put_together(config, folder, spent, combined.evaluation, finish)
+    return Run(out)
+
+
+def _check(config: RunConfig, phases: Path) -> None:
+    """What cannot end well shall fail before it begins."""
+    search, practice = _search_config(config), practised_steps(config.clean, config.num_envs)
+    if config.clean.finish != "none":
+        if config.steps - config.clean.search_steps - practice < config.transitions_per_iteration:
+            raise ConfigError(
+                f"--steps {config.steps:,}: clean.search_steps takes {config.clean.search_steps:,} of them, and practice "
+                f"{practice:,}, so none are left to finish with. Give more steps, or lower clean.search_steps, "
+                "clean.practice_rounds or clean.clones."
+            )
+        if config.bc.hidden_sizes != config.policy_settings.hidden_sizes:
+            raise ConfigError(
+                f"bc.hidden_sizes: the clone's are {config.bc.hidden_sizes}, but a finish goes on with "
+                f"{config.policy_settings.hidden_sizes} of {config.policy_learner}. Set both to the same."
+            )
+    begun = phases / FINISH
+    if (begun / "config.json").exists() and RunConfig.load(phases.parent).steps != config.steps:
+        raise RunError(
+            f"{phases.parent}: its finish has begun, with a learning rate that falls to zero at the end, so that it cannot "
+            "become longer. Resume without --steps, or start a new run with another --out."
+        )
+    if (phases / AUDITED).exists() and Run(phases / SEARCH).config.steps != search.steps:
+        raise RunError(
+            f"{phases.parent}: the demonstrations were audited already, after fewer transitions; after more of them "
+            "the audit might keep others. Start a new run with another --out."
+        )
+
+
+def _search_config(config: RunConfig) -> RunConfig:
+    finishes, practice = config.clean.finish != "none", practised_steps(config.clean, config.num_envs)
+    left = config.clean.search_steps if finishes else config.steps - practice
+    if left < 1:
+        raise ConfigError(
+            f"--steps {config.steps:,}: practice takes {practice:,} of them, so none are left to learn with. Give more "
+            "steps, or lower clean.practice_rounds or clean.clones."
+        )
+    wanted = as_method(config, "ril-co", steps=left)
+    if finishes:
+        steps = training_steps(wanted, "clean.search_steps")
+    else:
+        steps = training_steps(wanted, besides=practice)
+    return dataclasses.replace(wanted, steps=steps)
+
+
+def _audit(search: Run, phases: Path, out: Path, say: Any, how: dict[str, Any]) -> Spent:
+    """Judge, and keep the two parts as files; returns the transitions from the beginning on, and its own seconds."""
+    done = phases / AUDITED
+    if not done.exists():
+        begun = time.monotonic()
+        audited = audit_run(search, **how)
+        write_audit(audited, out)
+        _save_parts(audited.kept, audited.dropped, search.config, phases)
+        spent = Spent(audited.audit.transitions, round(time.monotonic() - begun, 3))
+        write_atomically(done, json.dumps(dataclasses.asdict(spent)).encode())
+    say(Audit.load(out / JSON).verdict.sentence)
+    return Spent(**json.loads(done.read_text()))
+
+
+def _save_parts(
+    kept: Demonstrations | None, dropped: Demonstrations | None, config: RunConfig, phases: Path
+) -> None:
+    """The two parts as files, and all that is known to be non-expert by now."""
+    known = [part for part in (dropped, read_known(config)) if part is not None]
+    parts = {KEPT: kept, DROPPED: dropped, KNOWN: concatenate(known) if known else None}
+    for name, part in parts.items():
+        (phases / name).unlink(missing_ok=True)
+        if part is not None:
+            save_file(part, phases / name)
+
+
+def _finish_config(config: RunConfig, phases: Path, transitions: int) -> RunConfig:
+    left = config.steps - transitions
+    if left < config.transitions_per_iteration:
+        raise ConfigError(
+            f"--steps {config.steps:,}: search and practice took {transitions:,} transitions, so none are left to finish "
+            "with. Resume with more steps."
+        )
+    known = phases / KNOWN
+    takes = config.clean.finish == "ril-co" and known.exists()
+    wanted = dataclasses.replace(
+        as_method(config, config.clean.finish, steps=left),
+        **of_what_was_kept(phases) | {"nonexpert_demos": (str(known.absolute()),) if takes else ()},
+        start_from=str((phases / START).absolute()),
+    )
+    # The rate falls to zero, so that it ends with a policy that has settled.
+    decay: dict[str, Any] = {"learning_rate_decay": True, "total_updates": wanted.iterations}
+    if wanted.policy_learner == "ppo":
+        return dataclasses.replace(wanted, ppo=dataclasses.replace(wanted.ppo, **decay))
+    return dataclasses.replace(wanted, acktr=dataclasses.replace(wanted.acktr, **decay))
+
+
+def _widen(policy: Policy, std: float) -> Policy:
+    """With at least this spread of its actions."""
+    return dataclasses.replace(policy, log_std=np.maximum(policy.log_std, np.float32(np.log(std))))
+
+
+def _copy_policies(finish: Run | None, phases: Path, out: Path) -> None:
+    """The last phase's, as the run's own; of a clone there is but one."""
+    for name in ("best.safetensors", "last.safetensors"):
+        source = phases / POLICY if finish is None else finish.path / "policy" / name
+        if source.exists():
+            write_atomically(out / "policy" / name, source.read_bytes())
+
+
+def _put_together(
+    config: RunConfig,
+    folder: RunFolder,
+    spent: Spent,
+    evaluation: dict[str, float],
+    finish: Run | None,
+) -> None:
+    """The run's own metrics: the clones' evaluation, after what was spent on them, and those of the finish.
+
+    Without the search's: a final return is a mean over the last evaluations, and those are of another policy.
+    """
+    each = config.transitions_per_iteration
+    end = -(-spent.transitions // each)
+    if finish is None:
+        end = max(end, config.iterations)
+    late = {"iteration": end, "transitions": end * each, "seconds": spent.seconds}
+    records = [late | evaluation | {"phase": "clone"}]
+    for record in finish.metrics() if finish is not None else ():
+        moved = {name: record[name] + offset for name, offset in late.items()}
+        records.append(record | moved | {"phase": config.clean.finish})
+    folder.cut_metrics(0)
+    for record in records:
+        folder.append_metrics(record)

@@ -1,0 +1,143 @@
+"""The whole story in a few minutes: noisy demonstrations, two learners that see only those, and an audit of them.
+
+Every stage is kept in the output folder and done once: an interrupted demo goes on where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+
+from rilco.bc.learner import clone
+from rilco.data.ladder import shipped_rung
+from rilco.data.loading import load_demonstrations
+from rilco.data.record import Demonstrations
+from rilco.data.standard import standard_files
+from rilco.errors import RunError
+from rilco.evaluation import evaluate, play
+from rilco.experiment.engine import Settings
+from rilco.experiment.grid import Job
+from rilco.experiment.launch import LOGS
+from rilco.experiment.local import LocalEngine, share_cores
+from rilco.experiment.status import Board, make_display
+from rilco.experiment.sweep import survey, sweep
+from rilco.judging.auditing import PAGE, train_and_audit, write_audit
+from rilco.judging.words import describe
+from rilco.options import make_config
+from rilco.policy.saved import Policy
+from rilco.runs.folder import Run
+from rilco.runs.interrupt import StopSignal
+from rilco.tasks.table import Task
+
+TASK = Task(task="halfcheetah")
+NOISE_RATE = 0.4
+STEPS = 1_000_000
+METHODS = ("ril-co", "gail-logistic")
+EPISODES = 10
+EVALUATE_EVERY = 50_000
+VIDEO_STEPS = 400
+AUDIT_STEPS = 300_000
+CLONING_STEPS = 50_000
+
+
+def run_demo(out: Path, say: Callable[[str], None], *, steps: int = STEPS) -> None:
+    say(f"1/4  Demonstrations of {TASK.name}, by an expert and five worse policies that come with rilco.")
+    files = standard_files(TASK)
+    demos = load_demonstrations(files, NOISE_RATE)
+    say(
+        f"     {demos.noise_fraction:.0%} of the {len(demos):,} pairs are a worse policy's. No label says which."
+    )
+    say(f"2/4  Imitation from these demonstrations alone, {steps:,} transitions each.")
+    runs = train_side_by_side(out, steps)
+    say(
+        f"3/4  The audit: {AUDIT_STEPS:,} transitions of RIL-Co, and what its classifiers reject. Then a clone of the rest."
+    )
+    page, cleaned = audit_and_clone(out / "audit", say)
+    say(f"4/4  Returns of the deterministic policies over {EPISODES} episodes:")
+    report(files, demos, runs, cleaned, out, say)
+    say(f"Audit   {page}")
+
+
+def train_side_by_side(out: Path, steps: int) -> dict[str, Run]:
+    """Train both, go on training, or do nothing, depending on what is there; a live table shows them."""
+    options = {"task": TASK.name, "noise_rate": NOISE_RATE, "steps": steps, "evaluate_every": EVALUATE_EVERY}
+    jobs = [Job(method, make_config({"method": method, **options})) for method in METHODS]
+    standings = survey(jobs, out)
+    left = [job for job, there in zip(jobs, standings, strict=True) if there.state != "finished"]
+    at_once, workers = share_cores(max(1, len(left)), None, None)
+    board = Board.of(jobs, standings, out)
+    with (
+        StopSignal() as stop,
+        LocalEngine(Settings(out, workers), at_once) as engine,
+        make_display(board, Console(stderr=True)) as display,
+    ):
+        failures = sweep(left, engine, board, display, stop)
+        stop.raise_if_requested()
+    if failures:
+        logs = ", ".join(f"{failure.job.name}: {failure.reason}" for failure in failures)
+        raise RunError(f"{out}: training failed ({logs}). Its log is in {out / LOGS}.")
+    return {job.name: Run(out / job.name) for job in jobs}
+
+
+def audit_and_clone(out: Path, say: Callable[[str], None]) -> tuple[Path, Path]:
+    """The audit's page, and the policy that was cloned from what the audit kept."""
+    page, policy = out / PAGE, out / "clone.safetensors"
+    if not policy.exists():
+        options = {"task": TASK.name, "noise_rate": NOISE_RATE, "steps": AUDIT_STEPS}
+        audited = train_and_audit(make_config(options), out)
+        for line in describe(audited):
+            say(f"     {line}")
+        write_audit(audited, out)
+        clone(audited.kept or audited.demos, gradient_steps=CLONING_STEPS).save(policy)
+    return page, policy
+
+
+def report(
+    files: tuple[str, ...],
+    demos: Demonstrations,
+    runs: dict[str, Run],
+    cleaned: Path,
+    out: Path,
+    say: Callable[[str], None],
+) -> None:
+    expert, _ = shipped_rung(TASK.name, 1)
+    policies: dict[str, Policy | Path] = {"the expert": expert}
+    policies |= {method: run.path / "policy" / "last.safetensors" for method, run in runs.items()}
+    policies["the clone"] = cleaned
+    returns = {
+        name: evaluate(policy, task=TASK, episodes=EPISODES).returns for name, policy in policies.items()
+    }
+    for name, values in returns.items():
+        say(f"     {name:<14} {values.mean():8,.0f} ± {values.std():,.0f}")
+    say(
+        f"     {'the data':<14} {data_return(files, demos):8,.0f}   (its demonstrators, weighted by their pairs)"
+    )
+    curve, video = out / "learning_curves.png", out / "ril-co.mp4"
+    draw_curves(runs, float(returns["the expert"].mean()), curve)
+    play(runs["ril-co"].path, video, max_steps=VIDEO_STEPS)
+    say(f"\nPicture {curve}\nVideo   {video}\nRuns    {', '.join(str(run.path) for run in runs.values())}")
+
+
+def data_return(files: tuple[str, ...], demos: Demonstrations) -> float:
+    """What a learner would get that copied the mixture as it is."""
+    own = {row["name"]: row["mean_return"] for row in load_demonstrations(files).summary()["demonstrators"]}
+    shares = [(row["pairs"] / len(demos), own[row["name"]]) for row in demos.summary()["demonstrators"]]
+    return sum(share * mean_return for share, mean_return in shares)
+
+
+def draw_curves(runs: dict[str, Run], expert_return: float, file: Path) -> None:
+    """Evaluated return over transitions, the expert's as a line."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.add_subplot()
+    for (method, run), style in zip(runs.items(), ("-", "--"), strict=False):
+        points = run.evaluations()
+        x, y = [p["transitions"] for p in points], [p["eval_return"] for p in points]
+        axes.plot(x, y, style, linewidth=2, label=method)
+    axes.axhline(expert_return, color="black", linewidth=1, linestyle=":", label="expert")
+    axes.set(xlabel="transitions", ylabel="return", title=f"{TASK.name}, noise rate {NOISE_RATE}")
+    axes.legend(frameon=False)
+    figure.savefig(file, dpi=120)

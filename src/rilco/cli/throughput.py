@@ -1,0 +1,147 @@
+"""Throughput of training and rollouts against the bare simulator, all in one run.
+
+A machine's speed drifts from second to second, so every iteration is measured three ways back to back: a method's
+whole iteration, its collection within it, and the same motions repeated by the simulator alone. The ratios of
+the sums are what to compare; steps per second are this machine's.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from rilco.config import RunConfig
+from rilco.data.record import Demonstrations
+from rilco.rollout.layout import Sizes
+from rilco.rollout.pool import RolloutPool
+from rilco.runs.folder import open_run
+from rilco.runs.progress import Silent
+from rilco.tasks.robots import ROBOTS
+from rilco.tasks.table import Task
+from rilco.training import Trainer
+
+WARM_UP = 20  # iterations: compilation, and the normaliser's first statistics
+PAIRS = 17_500  # demonstrations at noise rate 0.4
+DEMONSTRATORS = 6
+CLONING_ITERATIONS = 2000
+
+
+def run_benchmark(
+    tasks: Sequence[str] = tuple(ROBOTS),
+    *,
+    methods: Sequence[str] = ("ril-co",),
+    iterations: int = 150,
+    workers: int = 2,
+) -> dict[str, Any]:
+    """Measure each task with each method; the result is what `rilco bench --json` writes.
+
+    `tasks` and `phases_ms` are of the first method; `methods` has the speeds of all of them.
+    """
+    results: dict[str, Any] = {"tasks": {}, "phases_ms": {}, "methods": {}, "peak_rss_mb": 0.0}
+    for task in tasks:
+        for method in methods:
+            jax.clear_caches()
+            if method == "bc":
+                results["bc_steps_per_second"] = measure_cloning(task)
+                continue
+            _forget_peak_memory()  # the peak is this run's, not an earlier one's
+            speeds, phases, peak = measure_task(task, iterations=iterations, workers=workers, method=method)
+            results["tasks"].setdefault(task, speeds)
+            results["phases_ms"].setdefault(task, phases)
+            results["methods"].setdefault(method, {})[task] = speeds
+            results["peak_rss_mb"] = max(results["peak_rss_mb"], peak)
+    return results
+
+
+def measure_cloning(task: str) -> float:
+    """Gradient steps of behaviour cloning in a second."""
+    from rilco.bc.config import BcConfig
+    from rilco.bc.data import prepare
+    from rilco.bc.learner import bc
+
+    demos = _random_demonstrations(*Task(task=task).dimensions())
+    config, key = BcConfig(), jax.random.key(0)
+    learner, data = bc(config), prepare(demos, config.validation, seed=0)
+    state = learner.init(key, demos.obs_dim, demos.action_dim)
+    for first in (0, CLONING_ITERATIONS):  # the first time compiles
+        start = time.perf_counter()
+        state, _ = learner.train(state, data, first, first + CLONING_ITERATIONS, key)
+        jax.block_until_ready(state)
+    return CLONING_ITERATIONS * config.steps_per_iteration / (time.perf_counter() - start)
+
+
+def measure_task(
+    task: str, *, iterations: int, workers: int, method: str
+) -> tuple[dict[str, float], dict[str, float], float]:
+    """Steps per second by `bare`, `pool` and `train`; milliseconds an iteration by phase; peak memory in MB."""
+    config = RunConfig(method=method, task=Task(task=task), demos=("benchmark",), evaluate_every=-1)
+    obs_dim, action_dim = config.task.dimensions()
+    sizes = Sizes(config.num_envs, config.num_steps, obs_dim, action_dim, config.acktr.hidden_sizes)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_run(Path(folder) / "run", config, resume=False) as run,
+        RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers) as pool,
+    ):
+        trainer = Trainer(config, _random_demonstrations(obs_dim, action_dim), None, pool, run, Silent())
+        pool.start()
+        bare_seconds = train_seconds = 0.0
+        for i in range(WARM_UP + iterations):
+            if i == WARM_UP:
+                trainer.clock.phases.clear()
+                bare_seconds = train_seconds = 0.0
+            pool.mark()
+            start = time.perf_counter()
+            run.append_metrics(trainer.iterate())
+            middle = time.perf_counter()
+            pool.bare()
+            train_seconds += middle - start
+            bare_seconds += time.perf_counter() - middle
+        phases = dict(trainer.clock.phases)
+        peak = peak_memory_mb([os.getpid(), *pool.pids])
+    transitions = iterations * config.transitions_per_iteration
+    speeds = {
+        "bare": transitions / bare_seconds,
+        "pool": transitions / phases["collect"],
+        "train": transitions / train_seconds,
+    }
+    milliseconds = {name: 1e3 * phases[name] / iterations for name in ("collect", "learn")}
+    milliseconds["rest"] = 1e3 * train_seconds / iterations - sum(milliseconds.values())
+    milliseconds["bare"] = 1e3 * bare_seconds / iterations
+    return speeds, milliseconds, peak
+
+
+def _forget_peak_memory() -> None:
+    if (file := Path("/proc/self/clear_refs")).exists():
+        file.write_text("5")
+
+
+def peak_memory_mb(pids: Sequence[int]) -> float:
+    """The sum of the processes' largest resident sizes: no less than what they ever held together.
+
+    0 where the system does not tell (it has no /proc).
+    """
+    if not Path("/proc/self/status").exists():
+        return 0.0
+    total = 0
+    for pid in pids:
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                total += int(line.split()[1])
+    return total / 1024
+
+
+def _random_demonstrations(obs_dim: int, action_dim: int) -> Demonstrations:
+    """Learning takes the same time whatever the demonstrations are; these need no file."""
+    rng = np.random.default_rng(0)
+    obs = rng.standard_normal((PAIRS, obs_dim), np.float32)
+    action = rng.standard_normal((PAIRS, action_dim), np.float32)
+    return Demonstrations(
+        obs, action, episode=np.arange(PAIRS) // 1000, demonstrator=np.arange(PAIRS) % DEMONSTRATORS
+    )

@@ -1,0 +1,249 @@
+"""Demonstrations from policies: whole episodes, with everything that is known about them."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rilco.data.record import Demonstrations
+from rilco.errors import ConfigError, RilcoError, TaskError
+from rilco.policy.saved import Policy
+from rilco.seeding import ACTION_NOISE, EVALUATION, RepositionedGenerator, generator
+from rilco.tasks.table import Task
+
+Progress = Callable[[int], None]
+
+GAUSSIAN_FRACTIONS = tuple(published / 3500 for published in (1500, 1000, 800, 500, 400))
+"""Returns of the paper's five Gaussian non-experts as fractions of the expert's (Tangkaratt et al. 2021, Table 2,
+row Ant (Gaussian))."""
+
+VARIANCES = (1e-3, 1e2)
+"""Where a variance is looked for. Actions are of order 1: the least is no disturbance, the largest drowns them."""
+
+
+def collect(
+    policy: Policy,
+    task: Task,
+    *,
+    pairs: int = 10_000,
+    episodes: int | None = None,
+    seed: int = 0,
+    deterministic: bool = True,
+    action_noise: float = 0.0,
+    expert: bool | None = None,
+    name: str = "policy",
+    num_envs: int = 4,
+    progress: Progress = lambda done: None,
+) -> Demonstrations:
+    """At least `pairs` pairs in whole episodes, or that many `episodes`; the same arguments give the same bytes.
+
+    A few environments play episodes side by side; an episode's start and its noise depend on its number alone.
+    `action_noise` is the variance of Gaussian noise on every action; what is recorded is the action with its
+    noise, as it was executed. `progress` is told the number of finished pairs, or episodes.
+    """
+    _check_amounts(pairs, episodes, action_noise)
+    std = _action_std(policy, deterministic, action_noise)
+    num_envs = num_envs if episodes is None else min(num_envs, episodes)
+    seeds = RepositionedGenerator(seed, EVALUATION)
+    finished = _Finished(pairs, episodes)
+    playing = [_Recording(episode, seed) for episode in range(num_envs)]
+    batch = task.make_batch(num_envs)
+    try:
+        _check_fit(policy, task, (batch.obs_dim, batch.action_dim))
+        with _environment_of(task):
+            obs = batch.reset(range(num_envs), (seeds.at(recording.episode) for recording in playing))
+        # Episodes in order of their number until they hold enough; the last ones are played to their end.
+        while not finished.enough:
+            action = policy.predict(obs)
+            if std is not None:
+                action += std * np.stack([recording.noise(policy.action_dim) for recording in playing])
+            with _environment_of(task):
+                outcome = batch.step(action)
+            for row, recording in enumerate(playing):
+                ended = bool(outcome.terminated[row]), bool(outcome.truncated[row])
+                recording.add(obs[row], action[row], outcome.reward[row], *ended)
+            obs = outcome.obs.copy()
+            for row in np.flatnonzero(outcome.terminated | outcome.truncated).tolist():
+                finished.add(playing[row])
+                playing[row] = _Recording(1 + max(recording.episode for recording in playing), seed)
+                with _environment_of(task):
+                    obs[row] = batch.reset([row], [seeds.at(playing[row].episode)])[0]
+            progress(finished.amount)
+    finally:
+        batch.close()
+    return _join(finished.leading, expert, name)
+
+
+class NoiseLevel(NamedTuple):
+    """A variance of action noise, and what it does to a policy."""
+
+    variance: float
+    mean_return: float
+    fraction: float
+    """Of the return without noise."""
+    wanted_fraction: float
+
+
+def find_noise_levels(
+    policy: Policy,
+    task: Task,
+    fractions: Sequence[float] = GAUSSIAN_FRACTIONS,
+    *,
+    episodes: int = 6,
+    seed: int = 0,
+    tolerance: float = 0.02,
+    rounds: int = 10,
+    progress: Callable[[], None] = lambda: None,
+) -> list[NoiseLevel]:
+    """For each fraction of the policy's own return a variance of action noise that brings it there.
+
+    Bisection of the variance's logarithm, at most `rounds` times for a fraction, until the return of a few
+    episodes is within `tolerance` of it. Every trial plays the same episodes with the same noise, scaled, and
+    serves all fractions. Where episodes are too few for that tolerance, the nearest trial is taken.
+    """
+
+    def play(variance: float) -> float:
+        reward = collect(policy, task, episodes=episodes, seed=seed, action_noise=variance).reward
+        progress()
+        return float(np.sum(np.asarray(reward), dtype=np.float64)) / episodes
+
+    best = play(0.0)
+    if not best > 0.0:
+        raise TaskError(
+            f"{task.name}: without noise the policy's return over {episodes} episodes is {best:,.1f}; fractions "
+            "of it mean something only if it is positive. Choose a better policy, or give the noise itself as "
+            "a variance."
+        )
+    least, most = VARIANCES
+    tried = {least: best, most: play(most)}  # the least is as good as none, and not played
+    levels = []
+    for fraction in fractions:
+        if not tried[most] < fraction * best < best:
+            raise TaskError(
+                f"{task.name}: no noise brings the return from {best:,.1f} to {fraction:.2f} of that; at the "
+                f"variance {most:g} it is {tried[most]:,.1f}. Choose fractions between "
+                f"{tried[most] / best:.2f} and 1."
+            )
+        variance = _bisect(play, tried, fraction * best, tolerance * best, rounds)
+        levels.append(NoiseLevel(variance, tried[variance], tried[variance] / best, fraction))
+    return levels
+
+
+def _bisect(
+    play: Callable[[float], float], tried: dict[float, float], target: float, tolerance: float, rounds: int
+) -> float:
+    """The variance tried, of those before and those tried now, whose return is nearest to the target."""
+    for _ in range(rounds):
+        if min(abs(value - target) for value in tried.values()) <= tolerance:
+            break
+        # Between the least variance that is too much and the one tried below it, the return passes the target.
+        ordered = sorted(tried)
+        above = next(i for i, variance in enumerate(ordered) if tried[variance] < target)
+        variance = math.sqrt(ordered[above - 1] * ordered[above])
+        tried[variance] = play(variance)
+    return min(tried, key=lambda variance: abs(tried[variance] - target))
+
+
+class _Recording:
+    """One episode in the making, and the noise of its actions."""
+
+    def __init__(self, episode: int, seed: int) -> None:
+        self.episode = episode
+        self.rows: list[tuple[np.ndarray, np.ndarray, float, bool, bool]] = []
+        self._rng = generator(seed, ACTION_NOISE, episode)
+
+    def noise(self, action_dim: int) -> np.ndarray:
+        return self._rng.standard_normal(action_dim, np.float32)
+
+    def add(
+        self, obs: np.ndarray, action: np.ndarray, reward: float, terminated: bool, truncated: bool
+    ) -> None:
+        self.rows.append((obs.copy(), action.copy(), float(reward), terminated, truncated))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        names = ("obs", "action", "reward", "terminated", "truncated")
+        return {
+            name: np.array(column) for name, column in zip(names, zip(*self.rows, strict=True), strict=True)
+        }
+
+
+class _Finished:
+    """Episodes 0, 1, 2, ... up to the first that is still played, and no more than were asked for."""
+
+    def __init__(self, pairs: int, episodes: int | None) -> None:
+        self._wanted, self._count_pairs = (pairs, True) if episodes is None else (episodes, False)
+        self._waiting: dict[int, dict[str, np.ndarray]] = {}
+        self._done = 0
+        self.leading: list[dict[str, np.ndarray]] = []
+
+    def add(self, recording: _Recording) -> None:
+        self._waiting[recording.episode] = recording.arrays()
+        while len(self.leading) in self._waiting and not self.enough:
+            self.leading.append(self._waiting.pop(len(self.leading)))
+            self._done += len(self.leading[-1]["obs"]) if self._count_pairs else 1
+
+    @property
+    def enough(self) -> bool:
+        return self._done >= self._wanted
+
+    @property
+    def amount(self) -> int:
+        """Of what was asked for, pairs or episodes."""
+        return min(self._done, self._wanted)
+
+
+def _action_std(policy: Policy, deterministic: bool, action_noise: float) -> np.ndarray | None:
+    """[action_dim]: of the policy's own noise and of what is added, or None if there is neither."""
+    own = np.zeros(policy.action_dim) if deterministic else np.exp(2.0 * policy.log_std)
+    variance = own + action_noise
+    return np.sqrt(variance).astype(np.float32) if variance.any() else None
+
+
+def _check_amounts(pairs: int, episodes: int | None, action_noise: float) -> None:
+    for what, amount in (("pairs", pairs), ("episodes", episodes)):
+        if amount is not None and amount < 1:
+            raise ConfigError(f"--{what} {amount}: expected at least 1.")
+    if not 0.0 <= action_noise < math.inf:
+        raise ConfigError(f"--action-noise {action_noise}: expected a variance, a number of at least 0.")
+
+
+def _check_fit(policy: Policy, task: Task, theirs: tuple[int, int]) -> None:
+    ours = policy.obs_dim, policy.action_dim
+    if ours != theirs:
+        raise ConfigError(
+            f"{task.name}: has {theirs[0]} observation and {theirs[1]} action dimensions, but {policy!r} was made "
+            f"for {ours[0]} and {ours[1]}. Choose the policy's own environment, or another policy."
+        )
+
+
+@contextlib.contextmanager
+def _environment_of(task: Task) -> Iterator[None]:
+    """An environment of the user's may raise anything; the error says whose it is."""
+    try:
+        yield
+    except RilcoError:
+        raise
+    except Exception as error:
+        raise TaskError(
+            f"{task.name}: the environment raised {type(error).__name__}: {error}. Nothing was collected. The "
+            "environment must be mended."
+        ) from error
+
+
+def _join(chosen: list[dict[str, np.ndarray]], expert: bool | None, name: str) -> Demonstrations:
+    columns = {key: np.concatenate([episode[key] for episode in chosen]) for key in chosen[0]}
+    lengths = [len(episode["obs"]) for episode in chosen]
+    return Demonstrations(
+        columns["obs"],
+        columns["action"],
+        reward=columns["reward"],
+        terminated=columns["terminated"],
+        truncated=columns["truncated"],
+        episode=np.repeat(np.arange(len(chosen)), lengths),
+        expert=None if expert is None else np.full(sum(lengths), expert),
+        demonstrator_names=(name,),
+    )

@@ -1,0 +1,231 @@
+"""Demonstration files: one module a format, with `recognise`, `load` and `save`, and the table of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rilco.data.formats import authors, d4rl, imitation, lerobot, minari, npz, robomimic
+from rilco.data.formats.files import check_file, entries, existing, listing
+from rilco.data.formats.hdf5 import SIGNATURE as HDF5
+from rilco.data.record import Demonstrations, concatenate
+from rilco.errors import ConfigError, DemonstrationError
+
+
+class Format(NamedTuple):
+    """How one kind of file or folder is told apart, read and written."""
+
+    name: str
+    extensions: tuple[str, ...]
+    """The first is the usual one. A longer one wins: `.d4rl.hdf5` over `.hdf5`."""
+    signature: bytes
+    """How such files begin; empty for a folder. Formats may share one; `recognise` looks further."""
+    recognise: Callable[[Path], bool]
+    """Whether a file or folder holds this format, by content; never raises."""
+    load: Callable[..., Demonstrations]
+    """Takes the path and, where observations have named parts, `obs_keys`."""
+    save: Callable[..., None]
+    """Takes the demonstrations, the path and, where the format has a place for it, `env`. All or nothing."""
+    has_obs_keys: bool = False
+    """Whether observations may be stored in named parts."""
+    has_env: bool = False
+    """Whether there is a place for the environment that the demonstrations are of."""
+
+
+FORMATS: tuple[Format, ...] = (
+    Format("authors", (".h5", ".hdf5"), HDF5, authors.recognise, authors.load, authors.save),
+    Format("npz", (".npz",), b"PK\x03\x04", npz.recognise, npz.load, npz.save),
+    Format("d4rl", (".d4rl.hdf5", ".d4rl.h5"), HDF5, d4rl.recognise, d4rl.load, d4rl.save),
+    Format(
+        "robomimic",
+        (".robomimic.hdf5", ".robomimic.h5"),
+        HDF5,
+        robomimic.recognise,
+        robomimic.load,
+        robomimic.save,
+        has_obs_keys=True,
+        has_env=True,
+    ),
+    Format("minari", (".minari",), b"", minari.recognise, minari.load, minari.save, True, True),
+    Format(
+        "minari-arrow",
+        (".minari-arrow",),
+        b"",
+        minari.recognise_arrow,
+        minari.load,
+        minari.save_arrow,
+        has_obs_keys=True,
+        has_env=True,
+    ),
+    Format("imitation", (".imitation",), b"", imitation.recognise, imitation.load, imitation.save),
+    Format("lerobot", (".lerobot",), b"", lerobot.recognise, lerobot.load, lerobot.save, True, True),
+)
+
+
+def find_files(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
+    """The files to load: as given, folders replaced by what is in them.
+
+    Where all are named as the authors name theirs, the expert comes first and the others from best to worst.
+    """
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    if not given:
+        raise DemonstrationError("No demonstrations were given. Name at least one file or folder.")
+    found = [file for path in given for file in _expand(_locate(path))]
+    seen: set[Path] = set()
+    for file in found:
+        if file.resolve() in seen:
+            raise DemonstrationError(f"{file}: this file was given twice. Name each file once.")
+        seen.add(file.resolve())
+    grades = [authors.quality(file) for file in found]
+    if None in grades:
+        return found
+    return sorted(found, key=lambda file: -(authors.quality(file) or 0.0))
+
+
+def load_file(path: str | os.PathLike[str], *, obs_keys: Sequence[str] = ()) -> Demonstrations:
+    """Loads one file or dataset folder, by content, else by how it begins, else by its extension.
+
+    A Minari dataset can also be named by its id, `minari:hopper/expert-v0`. `obs_keys` names the parts of the
+    observation to put side by side, in formats that store it in several.
+    """
+    obs_keys = (obs_keys,) if isinstance(obs_keys, str) else tuple(obs_keys)
+    source = _locate(path)
+    known = _format_of(source)
+    if obs_keys and not known.has_obs_keys:
+        raise ConfigError(
+            f"{source}: the format {known.name} has no named parts of observations, and the observation keys "
+            f"{', '.join(obs_keys)} were asked for. Leave the keys out."
+        )
+    if len(set(obs_keys)) < len(obs_keys):
+        raise ConfigError(f"An observation key is named twice: {', '.join(obs_keys)}. Name each once.")
+    options: dict[str, Any] = {"obs_keys": obs_keys} if obs_keys else {}
+    return known.load(source, **options)
+
+
+def save_file(
+    demos: Demonstrations,
+    path: str | os.PathLike[str],
+    format_name: str | None = None,
+    *,
+    env: str | None = None,
+) -> None:
+    """Writes in the named format, or in the one that the extension stands for; all or nothing.
+
+    `minari:hopper/expert-v0` is written to Minari's own folder under that id. `env`, the Gymnasium id of the
+    environment, goes along where the format has a place for it.
+    """
+    target, known = target_format(path, format_name)
+    if os.fspath(path).startswith(minari.PREFIX):
+        target.parent.mkdir(parents=True, exist_ok=True)
+    options: dict[str, Any] = {"env": env} if known.has_env else {}
+    known.save(demos, target, **options)
+
+
+def target_format(path: str | os.PathLike[str], format_name: str | None) -> tuple[Path, Format]:
+    """Where `save_file` would write, and in which format; ConfigError where it could not."""
+    name = os.fspath(path)
+    if name.startswith(minari.PREFIX):
+        target, fitting = (
+            minari.local_path(name.removeprefix(minari.PREFIX)),
+            _by_name(format_name or "minari"),
+        )
+    else:
+        target = Path(path).expanduser()
+        fitting = _by_name(format_name) if format_name else _by_extension(target)
+    if fitting:
+        return target, fitting[0]
+    wanted = f"format {format_name!r}" if format_name else f"extension {target.suffix!r}"
+    raise ConfigError(
+        f"{target}: the {wanted} is not one that rilco writes. Choose from: {_known_formats()}."
+    )
+
+
+def convert(
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    target: str | os.PathLike[str],
+    format_name: str | None = None,
+    *,
+    obs_keys: Sequence[str] = (),
+    env: str | None = None,
+    overwrite: bool = False,
+) -> Demonstrations:
+    """Loads one file, several, or a folder of them, and writes them as one; returns what was written.
+
+    On any failure nothing is left behind. What is there already is replaced only with `overwrite`, and a
+    folder never.
+    """
+    place, _ = target_format(target, format_name)  # what cannot be written shall fail before hours of loading
+    if place.exists() and not (overwrite and place.is_file()):
+        advice = "remove it first" if place.is_dir() else "allow it to be overwritten"
+        raise ConfigError(
+            f"{place}: there is something of that name already. Choose another name, or {advice}."
+        )
+    demos = concatenate([load_file(file, obs_keys=obs_keys) for file in find_files(source)])
+    save_file(demos, target, format_name, env=env)
+    return demos
+
+
+def _locate(path: str | os.PathLike[str]) -> Path:
+    """The path, or the local Minari dataset of that id."""
+    name = os.fspath(path)
+    if name.startswith(minari.PREFIX):
+        return existing(minari.local_path(name.removeprefix(minari.PREFIX)))
+    return minari.find_local(name) or existing(path)
+
+
+def _format_of(source: Path) -> Format:
+    if not source.is_dir():
+        check_file(source)
+    fitting = [known for known in FORMATS if known.recognise(source)]
+    if not fitting:
+        check_file(source)  # a folder that is no dataset stops here
+        with source.open("rb") as file:
+            head = file.read(8)
+        fitting = [known for known in FORMATS if known.signature and head.startswith(known.signature)]
+        fitting = fitting or _by_extension(source)
+    if not fitting:
+        raise DemonstrationError(
+            f"{source}: the file is in no format that rilco knows; it begins with {head!r}. Expected one of: "
+            f"{_known_formats()}. Save the arrays as npz, with the names obs and action."
+        )
+    return fitting[0]
+
+
+def _by_name(format_name: str) -> list[Format]:
+    return [known for known in FORMATS if known.name == format_name]
+
+
+def _by_extension(path: Path) -> list[Format]:
+    """Those whose extension the name ends in, the longest first."""
+    fitting = [
+        (len(extension), known)
+        for known in FORMATS
+        for extension in known.extensions
+        if path.name.lower().endswith(extension)
+    ]
+    return [known for _, known in sorted(fitting, key=lambda each: -each[0])]
+
+
+def _known_formats() -> str:
+    return ", ".join(f"{known.name} ({' or '.join(known.extensions)})" for known in FORMATS)
+
+
+def _expand(path: Path) -> list[Path]:
+    if not path.is_dir() or any(known.recognise(path) for known in FORMATS):
+        return [path]
+    extensions = {extension for known in FORMATS for extension in known.extensions}
+    inside = entries(path)
+    files = [
+        entry
+        for entry in inside
+        if (entry.is_file() and entry.suffix.lower() in extensions)
+        or (entry.is_dir() and any(known.recognise(entry) for known in FORMATS))
+    ]
+    if not files:
+        raise DemonstrationError(
+            f"{path}: the folder holds no demonstration file ({', '.join(sorted(extensions))}); it holds "
+            f"{listing([entry.name for entry in inside])}. Name a file, or the folder that the files are in."
+        )
+    return files

@@ -1,0 +1,234 @@
+"""Reading Arrow and Parquet that a stranger wrote: only the columns asked for, of plain numbers, and bounded.
+
+pyarrow is an extra, so it is imported when a function runs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import struct
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rilco.data.formats.files import check_file, check_size, parsing
+from rilco.errors import DemonstrationError
+
+_IPC_FILE = b"ARROW1"
+_STREAM_END = b"\xff\xff\xff\xff\0\0\0\0"
+_PARQUET = b"PAR1"
+_BATCH_ROWS = 2**13
+
+
+def pyarrow(path: Path) -> Any:
+    """The library, or an error that names the extra it comes with."""
+    return _module(path, "pyarrow")
+
+
+def parquet(path: Path) -> Any:
+    return _module(path, "pyarrow.parquet")
+
+
+def _module(path: Path, name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise DemonstrationError(
+            f"{path}: this format needs pyarrow, which is not installed ({error}). Install it with "
+            "pip install 'rilco[formats]', or use another format, such as npz."
+        ) from error
+
+
+def read_table(path: Path, wanted: Callable[[str], bool] = lambda name: True) -> Any:
+    """The wanted columns of an Arrow stream, an Arrow file or a Parquet file, as it says of itself."""
+    pyarrow(path)
+    check_file(path)
+    check_size(path, path.stat().st_size)
+    with path.open("rb") as file:
+        head = file.read(8)
+    if head.startswith(_PARQUET):
+        with parsing(path, "Parquet"):
+            return _read_parquet(path, wanted)
+    with parsing(path, "Arrow"):
+        table = _read_ipc(path, head)
+        return table.select([name for name in table.column_names if wanted(name)])
+
+
+def matrix(path: Path, name: str, values: Any) -> np.ndarray:
+    """[N, columns]: a column of lists that are all as long, or of single numbers."""
+    import pyarrow as pa
+
+    if isinstance(values, pa.ChunkedArray):
+        if values.num_chunks == 0:
+            raise DemonstrationError(f"{path}: {name} is empty; expected at least one row.")
+        parts = [matrix(path, name, chunk) for chunk in values.chunks]
+        if len({part.shape[1] for part in parts if len(part)}) > 1:
+            raise DemonstrationError(f"{path}: the rows of {name} are not all as long. Write it anew.")
+        return np.concatenate([part for part in parts if len(part)] or parts[:1])
+    if not _is_list(values.type):
+        return _numbers(path, name, values)[:, None]
+    inner, lengths = unpack(path, name, values)
+    width = int(lengths[0]) if len(lengths) else 0
+    if (lengths != width).any():
+        raise DemonstrationError(f"{path}: the rows of {name} are not all as long. Write it anew.")
+    return _numbers(path, name, inner).reshape(len(values), width)
+
+
+def column(path: Path, name: str, values: Any) -> np.ndarray:
+    """[N]: a column of single numbers, or of lists of one."""
+    result = matrix(path, name, values)
+    if result.shape[1] != 1:
+        raise DemonstrationError(
+            f"{path}: {name} has {result.shape[1]} values in a row; expected one. Write it anew."
+        )
+    return result[:, 0]
+
+
+def unpack(path: Path, name: str, values: Any) -> tuple[Any, np.ndarray]:
+    """What the lists hold, one after the other, and how long each list is."""
+    import pyarrow as pa
+
+    if not _is_list(values.type) or values.null_count:
+        raise DemonstrationError(
+            f"{path}: {name} has the type {values.type} and {values.null_count} missing values; expected lists "
+            "of numbers, all there. Write it anew."
+        )
+    if pa.types.is_fixed_size_list(values.type):
+        return values.flatten(), np.full(len(values), values.type.list_size)
+    return values.flatten(), np.diff(values.offsets.to_numpy())
+
+
+def pack(values: Any, lengths: np.ndarray) -> Any:
+    """The opposite of `unpack`."""
+    import pyarrow as pa
+
+    return pa.ListArray.from_arrays(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32), values)
+
+
+def rows(values: np.ndarray) -> Any:
+    """A column of rows of one length, for writing; of single numbers where a row has one."""
+    import pyarrow as pa
+
+    flat = pa.array(np.ascontiguousarray(values).reshape(-1))
+    return flat if values.shape[1] == 1 else pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
+
+
+def is_numeric(kind: Any) -> bool:
+    """Whether a column is of numbers, or of lists of numbers."""
+    import pyarrow as pa
+
+    inner = kind.value_type if _is_list(kind) else kind
+    return bool(pa.types.is_floating(inner) or pa.types.is_integer(inner) or pa.types.is_boolean(inner))
+
+
+def _is_list(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def _numbers(path: Path, name: str, values: Any) -> np.ndarray:
+    if _is_list(values.type) or not is_numeric(values.type):
+        raise DemonstrationError(
+            f"{path}: {name} has the type {values.type}; expected numbers. Text, images and objects cannot be used: "
+            "store plain numbers."
+        )
+    if values.null_count:
+        raise DemonstrationError(
+            f"{path}: {name} has {values.null_count} missing values; expected numbers, all there. Write it anew."
+        )
+    return np.asarray(values.to_numpy(zero_copy_only=False))
+
+
+def _read_ipc(path: Path, head: bytes) -> Any:
+    """Reads by message, also of a file, whose footer is not needed: it is a stream between two marks.
+
+    Mapped, so that a damaged length cannot ask for more memory than the file has.
+    """
+    import pyarrow as pa
+
+    is_file = head.startswith(_IPC_FILE)
+    with path.open("rb") as file:
+        file.seek(-len(_STREAM_END), 2)
+        tail = file.read()
+    if not (tail.endswith(_IPC_FILE) if is_file else tail == _STREAM_END):
+        raise ValueError("the end is missing")
+    with pa.memory_map(str(path)) as source:
+        source.seek(8 if is_file else 0)
+        messages = list(pa.ipc.MessageReader.open_stream(source))
+        kinds = [message.type for message in messages]
+        if kinds[:1] != ["schema"] or set(kinds[1:]) - {"record batch"}:  # anything else can crash pyarrow
+            raise ValueError(
+                f"expected a schema and record batches, and found {', '.join(kinds) or 'nothing'}"
+            )
+        schema = pa.ipc.read_schema(messages[0])
+        batches = []
+        for message in messages[1:]:
+            if _is_compressed(message.metadata.to_pybytes()):
+                raise DemonstrationError(
+                    f"{path}: the Arrow data is compressed, and how large it really is cannot be known before "
+                    "unpacking it. Write it uncompressed."
+                )
+            batch = pa.ipc.read_record_batch(message, schema)
+            batch.validate(full=True)  # without it, a damaged offset is followed to wherever it points
+            batches.append(batch)
+        return pa.Table.from_batches(batches, schema)
+
+
+def _is_compressed(message: bytes) -> bool:
+    """Whether a record batch names a compression: field 3 of the table in field 2 of the message.
+
+    pyarrow does not tell, so this walks the flatbuffer, which pyarrow has verified: a table begins with the
+    distance back to its list of field offsets, where 0 stands for a field that is left out.
+    """
+
+    def field(table: int, number: int) -> int:
+        fields = table - struct.unpack_from("<i", message, table)[0]
+        size = struct.unpack_from("<H", message, fields)[0]
+        place = 4 + 2 * number
+        offset = struct.unpack_from("<H", message, fields + place)[0] if place < size else 0
+        return table + offset if offset else 0
+
+    root = struct.unpack_from("<I", message, 0)[0]
+    header = field(root, 2)
+    return field(header + struct.unpack_from("<I", message, header)[0], 3) != 0
+
+
+def _read_parquet(path: Path, wanted: Callable[[str], bool]) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    with pa.memory_map(str(path)) as source, pq.ParquetFile(source) as file:
+        names = [name for name in file.schema_arrow.names if wanted(name)]
+        check_size(path, _claimed(file, names))
+        batches, size = [], 0
+        for batch in file.iter_batches(_BATCH_ROWS, columns=names, use_threads=False):
+            size += batch.nbytes
+            check_size(path, size)
+            batches.append(batch)
+        table = pa.Table.from_batches(batches) if batches else file.read(columns=names)
+        table.validate(full=True)
+        if len(table) != file.metadata.num_rows:
+            raise ValueError(f"{len(table)} rows were found of {file.metadata.num_rows}")
+        return table
+
+
+def _claimed(file: Any, names: Sequence[str]) -> int:
+    """Bytes that the columns take when unpacked, as far as the file tells.
+
+    A repeated value takes no room in the file, hence the rows and their widths. Only the length of lists of any
+    length is not told: the caller stops when a few batches have become too much. What the file says of single
+    columns is not asked for, because pyarrow ends the process where that is damaged.
+    """
+    return int(file.metadata.num_rows) * sum(_width(file.schema_arrow.field(name).type) for name in names)
+
+
+def _width(kind: Any) -> int:
+    """Bytes of one row, at least."""
+    import pyarrow as pa
+
+    if pa.types.is_fixed_size_list(kind):
+        return int(kind.list_size) * _width(kind.value_type)
+    return 4

@@ -1,0 +1,103 @@
+"""D4RL's flat HDF5: all episodes one after the other.
+
+observations [N, obs_dim], actions [N, action_dim], rewards [N], terminals [N] (the episode ended for good),
+timeouts [N] (it was cut; old files have none). What lies under infos and metadata is left alone, but for
+metadata/rilco. Written by rilco: unknown rewards are zeros, and a stretch that ends without a known reason is
+a timeout, so that other readers see where it ends; both are restored as unknown. Nothing is lost.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from rilco.data.formats import hdf5, stretches
+from rilco.data.formats.files import atomic_write, check_size, listing, parsing
+from rilco.data.record import Demonstrations
+from rilco.errors import DemonstrationError
+
+_REQUIRED = ("observations", "actions", "terminals")
+_OPTIONAL = ("rewards", "timeouts")
+
+
+def recognise(path: Path) -> bool:
+    return hdf5.holds(path, "observations", "actions")
+
+
+def load(path: Path) -> Demonstrations:
+    arrays, found = _read(path)
+    pairs = len(arrays["observations"])
+    flags = {name: _flags(path, arrays, name, pairs) for name in ("terminals", "timeouts")}
+    reward = _column(path, arrays, "rewards", pairs)
+    ended = np.zeros(pairs, bool)
+    for values in flags.values():
+        if values is not None:
+            ended |= values
+    start = np.concatenate([[0], np.flatnonzero(ended[:-1]) + 1])
+    extra = stretches.fields(
+        path,
+        np.diff(start, append=pairs),
+        found,
+        reward=reward,
+        terminated=flags["terminals"],
+        truncated=flags["timeouts"],
+    )
+    return Demonstrations(arrays["observations"], arrays["actions"], **extra)
+
+
+def save(demos: Demonstrations, path: Path) -> None:
+    cut = stretches.split(demos)
+    terminals, timeouts = np.zeros((2, len(demos)), bool)
+    terminals[cut.last] = cut.terminated
+    timeouts[cut.last] = cut.truncated | ~cut.terminated
+    with atomic_write(path) as temporary, h5py.File(temporary, "w") as file:
+        file["observations"] = demos.obs
+        file["actions"] = demos.action
+        file["rewards"] = np.zeros(len(demos), np.float32) if demos.reward is None else demos.reward
+        file["terminals"] = terminals
+        file["timeouts"] = timeouts
+        file[f"metadata/{stretches.KEY}"] = np.frombuffer(stretches.to_bytes(demos, cut), np.uint8)
+
+
+def _read(path: Path) -> tuple[dict[str, np.ndarray], object]:
+    with parsing(path, "HDF5"), h5py.File(path, "r") as file:
+        found = sorted(map(str, file))
+        missing = [name for name in _REQUIRED if name not in found]
+        if missing:
+            raise DemonstrationError(
+                f"{path}: the HDF5 file has no {' and no '.join(missing)}; it holds {listing(found)}. Expected "
+                "D4RL's layout: observations, actions and terminals, and possibly rewards and timeouts. Add "
+                "what is missing, or save the arrays as npz with the names obs and action."
+            )
+        wanted = [*_REQUIRED, *(name for name in _OPTIONAL if name in found)]
+        datasets = {name: hdf5.array(path, file, name) for name in wanted}
+        for name in _REQUIRED:
+            if datasets[name].shape[:1] in ((), (0,)):
+                raise DemonstrationError(f"{path}: {name} is empty; expected at least one pair.")
+        check_size(path, sum(dataset.nbytes for dataset in datasets.values()))
+        metadata = hdf5.child(file, "metadata")
+        text = hdf5.read_bytes(path, metadata, stretches.KEY) if isinstance(metadata, h5py.Group) else None
+        arrays = {name: hdf5.read(dataset) for name, dataset in datasets.items()}
+    return arrays, stretches.from_bytes(path, text)
+
+
+def _column(path: Path, arrays: dict[str, np.ndarray], name: str, pairs: int) -> np.ndarray | None:
+    if name not in arrays:
+        return None
+    if arrays[name].shape not in ((pairs,), (pairs, 1)):
+        raise DemonstrationError(
+            f"{path}: {name} has the shape {list(arrays[name].shape)}; expected {[pairs]}, one value for each "
+            "row of observations. Check how the file was written."
+        )
+    return arrays[name].reshape(pairs)
+
+
+def _flags(path: Path, arrays: dict[str, np.ndarray], name: str, pairs: int) -> np.ndarray | None:
+    column = _column(path, arrays, name, pairs)
+    if column is None or column.dtype == bool:
+        return column
+    if not ((column == 0) | (column == 1)).all():
+        raise DemonstrationError(f"{path}: {name} holds values other than 0 and 1. Write it anew.")
+    return column == 1

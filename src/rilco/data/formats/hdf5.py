@@ -1,0 +1,229 @@
+"""Reading HDF5 that a stranger wrote: plain numbers only, and all of them stored in the very file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import h5py
+import numpy as np
+
+from rilco.data.formats.files import check_size
+from rilco.data.formats.named import choose
+from rilco.errors import DemonstrationError
+
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_SLAB_BYTES = 2**24
+_MAX_DEPTH = 3  # of groups of observations; hard links can form circles
+
+
+def holds(path: Path, *names: str) -> bool:
+    """Whether the path is an HDF5 file with any of these at its top; never raises."""
+    try:
+        if not path.is_file():
+            return False
+        with h5py.File(path, "r") as file:
+            return any(name in file for name in names)
+    except Exception:  # not HDF5, or damaged; loading explains it
+        return False
+
+
+def child(parent: h5py.Group, name: str) -> h5py.Group | h5py.Dataset | None:
+    """The group or array right below `parent`; None if it is neither, or a link to elsewhere."""
+    is_here = isinstance(parent.get(name, getlink=True), h5py.HardLink)
+    found = parent[name] if is_here else None
+    return found if isinstance(found, h5py.Group | h5py.Dataset) else None
+
+
+def group(path: Path, parent: h5py.Group, name: str) -> h5py.Group:
+    found = child(parent, name)
+    if not isinstance(found, h5py.Group):
+        raise DemonstrationError(
+            f"{path}: {_full(parent, name)} is {'no group' if name in parent else 'missing'}; expected a group "
+            "stored in this file. Write the file anew."
+        )
+    return found
+
+
+def array(path: Path, parent: h5py.Group, name: str) -> h5py.Dataset:
+    """The array, once it is sure that it is one, of numbers, and that all of it lies in this very file."""
+    full = _full(parent, name)
+    if name not in parent:
+        raise DemonstrationError(
+            f"{path}: there is no array {full}. Check how the file was written, and write it anew."
+        )
+    dataset = child(parent, name)
+    if not isinstance(dataset, h5py.Dataset) or dataset.external or dataset.is_virtual:
+        raise DemonstrationError(
+            f"{path}: {full} is a group or a link; expected an array stored in this file. Store it there."
+        )
+    if dataset.dtype.kind not in "fiub" or dataset.shape is None:
+        raise DemonstrationError(
+            f"{path}: {full} has the type {dataset.dtype}; expected numbers. Arrays of objects or text "
+            "cannot be used: store plain numbers."
+        )
+    # Uncompressed, an array occupies its full size. If not, it was never written, or its shape is damaged.
+    stored, filters = dataset.id.get_storage_size(), dataset.id.get_create_plist().get_nfilters()
+    if filters == 0 and stored < dataset.nbytes:
+        raise DemonstrationError(
+            f"{path}: {full} has the shape {list(dataset.shape)}, which is {dataset.nbytes} bytes, but the "
+            f"file holds {stored} of them. It was not written to the end, or is damaged: write or copy it "
+            "again."
+        )
+    return dataset
+
+
+def read(dataset: h5py.Dataset) -> np.ndarray:
+    """All of an array, double precision as float32 and without ever holding both."""
+    if dataset.dtype.kind != "f" or dataset.dtype == np.float32:
+        return np.asarray(dataset[()])
+    result = np.empty(dataset.shape, np.float32)
+    _read_rows(result, dataset)
+    return result
+
+
+def read_bytes(path: Path, parent: h5py.Group, name: str) -> bytes | None:
+    """Text that was stored as an array of bytes, if it is there."""
+    if name not in parent:
+        return None
+    dataset = array(path, parent, name)
+    check_size(path, dataset.nbytes)
+    return np.asarray(dataset[()]).tobytes()
+
+
+class Episode(NamedTuple):
+    """The arrays of one episode in a file that has a group for each."""
+
+    obs: list[h5py.Dataset]
+    """Side by side they are what the demonstrator saw."""
+    action: h5py.Dataset
+    columns: dict[str, h5py.Dataset]
+    """One value for each pair, by the format's name for them."""
+
+
+def episodes(
+    path: Path,
+    groups: list[h5py.Group],
+    obs: str,
+    action: str,
+    columns: Sequence[str],
+    obs_keys: Sequence[str],
+    last_obs: bool,
+) -> list[Episode]:
+    """The arrays of each group, once it is sure that they agree; `last_obs`: one more observation than pairs.
+
+    Columns that are not in every group are left out.
+    """
+    keys = _obs_keys(path, groups[0], obs, obs_keys)
+    known = [name for name in columns if all(name in one for one in groups)]
+    result: list[Episode] = []
+    for one in groups:
+        parts = [_walk(path, one, f"{obs}/{key}" if key else obs) for key in keys]
+        found = Episode(parts, array(path, one, action), {name: array(path, one, name) for name in known})
+        _check_shapes(path, found, result[0] if result else found, last_obs)
+        result.append(found)
+    check_size(
+        path, sum(each.nbytes for one in result for each in (*one.obs, one.action, *one.columns.values()))
+    )
+    return result
+
+
+def stack(parts: list[list[h5py.Dataset]], lengths: np.ndarray) -> np.ndarray:
+    """[N, columns] float32: each list side by side, those after one another, of each its first rows."""
+    widths = [1 if part.ndim == 1 else part.shape[1] for part in parts[0]]
+    result = np.empty((int(lengths.sum()), sum(widths)), np.float32)
+    first = 0
+    for row, length in zip(parts, lengths, strict=True):
+        column = 0
+        for part, width in zip(row, widths, strict=True):
+            place = result[first : first + length, column : column + width]
+            _read_rows(place[:, 0] if part.ndim == 1 else place, part)
+            column += width
+        first += length
+    return result
+
+
+def column(found: list[Episode], name: str) -> np.ndarray | None:
+    """One value for each pair of all episodes, where every episode has them."""
+    return (
+        None if name not in found[0].columns else np.concatenate([read(one.columns[name]) for one in found])
+    )
+
+
+def _obs_keys(path: Path, one: h5py.Group, obs: str, obs_keys: Sequence[str]) -> list[str]:
+    node = child(one, obs)
+    if not isinstance(node, h5py.Group):
+        array(path, one, obs)
+        if obs_keys:
+            raise DemonstrationError(
+                f"{path}: the observations are one array without named parts, and the observation keys "
+                f"{', '.join(obs_keys)} were asked for. Leave the keys out."
+            )
+        return [""]
+    leaves = dict(_leaves(node, "", _MAX_DEPTH))
+    low = {
+        name: 1 if leaf.ndim == 1 else leaf.shape[1] for name, leaf in leaves.items() if leaf.ndim in (1, 2)
+    }
+    return choose(path, low, obs_keys)
+
+
+def _leaves(node: h5py.Group, prefix: str, depth: int) -> list[tuple[str, h5py.Dataset]]:
+    result: list[tuple[str, h5py.Dataset]] = []
+    for name in map(str, node):
+        found = child(node, name)
+        if isinstance(found, h5py.Dataset) and found.shape is not None:
+            result.append((prefix + name, found))
+        elif isinstance(found, h5py.Group) and depth > 1:
+            result += _leaves(found, f"{prefix}{name}/", depth - 1)
+    return result
+
+
+def _walk(path: Path, parent: h5py.Group, name: str) -> h5py.Dataset:
+    *groups, last = name.split("/")
+    for each in groups:
+        parent = group(path, parent, each)
+    return array(path, parent, last)
+
+
+def _check_shapes(path: Path, one: Episode, first: Episode, last_obs: bool) -> None:
+    if one.action.ndim != 2:
+        raise DemonstrationError(
+            f"{path}: {one.action.name} has the shape {list(one.action.shape)}; expected [pairs, action_dim]. "
+            "rilco learns actions of continuous numbers only."
+        )
+    pairs = len(one.action)
+    if pairs == 0:
+        raise DemonstrationError(
+            f"{path}: {one.action.name} is an episode without a single pair. Leave it out."
+        )
+    sames = [(one.action, first.action, pairs)]
+    sames += [(part, other, pairs + last_obs) for part, other in zip(one.obs, first.obs, strict=True)]
+    for part, other, rows in sames:
+        expected = (rows, *other.shape[1:])
+        if part.shape != expected or part.ndim not in (1, 2):
+            raise DemonstrationError(
+                f"{path}: {part.name} has the shape {list(part.shape)}; expected {list(expected)}, to go with "
+                f"its {pairs} actions and with the other episodes. Check how the file was written."
+            )
+    for values in one.columns.values():
+        if values.shape != (pairs,):
+            raise DemonstrationError(
+                f"{path}: {values.name} has the shape {list(values.shape)}; expected {[pairs]}, one value for "
+                "each action. Check how the file was written."
+            )
+
+
+def _read_rows(rows: np.ndarray, dataset: h5py.Dataset) -> None:
+    """Fills `rows` from the array's first ones, a slab at a time."""
+    if rows.size == 0:
+        return
+    step = max(1, _SLAB_BYTES // max(1, dataset.nbytes // len(dataset)))
+    with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which the record refuses
+        for first in range(0, len(rows), step):
+            stop = min(first + step, len(rows))
+            rows[first:stop] = dataset[first:stop]
+
+
+def _full(parent: h5py.Group, name: str) -> str:
+    return f"{parent.name}/{name}".strip("/")

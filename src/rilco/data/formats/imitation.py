@@ -1,0 +1,166 @@
+"""The `imitation` library's trajectories: a Hugging Face dataset folder with a row for each.
+
+obs [T + 1, obs_dim], acts [T, action_dim], infos [T] (text), terminal (whether it ended for good) and, where
+known, rews [T], in data-*.arrow beside dataset_info.json and state.json. The infos are encoded with jsonpickle,
+which can run any program when decoded: they are never looked at. The observation after the last pair has no
+place in the record and is left out on loading; written by rilco it repeats the last one, and the infos are
+empty. All else is kept, in the metadata of the Arrow schema.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rilco.data.formats import arrow, stretches
+from rilco.data.formats.files import atomic_write, listing, parsing, read_json
+from rilco.data.record import Demonstrations
+from rilco.errors import DemonstrationError
+
+_COLUMNS = ("obs", "acts", "terminal", "rews")
+_STATE, _INFO = "state.json", "dataset_info.json"
+_MOST_ROWS, _MOST_PAIRS = (
+    1000,
+    2**20,
+)  # of a record batch: what the datasets library writes; offsets have 32 bits
+
+
+def recognise(path: Path) -> bool:
+    try:
+        return (path / _STATE).is_file() and (path / _INFO).is_file()
+    except OSError:
+        return False
+
+
+def load(path: Path) -> Demonstrations:
+    arrow.pyarrow(path)
+    tables = [arrow.read_table(shard, lambda name: name in _COLUMNS) for shard in _shards(path)]
+    missing = sorted({name for table in tables for name in _COLUMNS[:3] if name not in table.column_names})
+    if missing:
+        raise DemonstrationError(
+            f"{path}: the dataset has no column {' and no '.join(missing)}; it holds "
+            f"{listing(sorted(tables[0].column_names))}. Expected the trajectories of the imitation library: obs, "
+            "acts, infos, terminal, and possibly rews."
+        )
+    batches = [batch for table in tables for batch in table.to_batches() if len(batch)]
+    if not batches:
+        raise DemonstrationError(f"{path}: the dataset has no trajectory; at least one is needed.")
+    parts = [_trajectories(path, batch) for batch in batches]
+    obs, action, length, terminal = (np.concatenate(column) for column in list(zip(*parts, strict=True))[:4])
+    rewards = [part[4] for part in parts if part[4] is not None]
+    terminated = np.zeros(len(action), bool)
+    terminated[np.cumsum(length) - 1] = terminal
+    metadata = tables[0].schema.metadata or {}
+    found = stretches.from_bytes(path, metadata.get(stretches.KEY.encode()))
+    reward = np.concatenate(rewards) if len(rewards) == len(parts) else None
+    return Demonstrations(
+        obs, action, **stretches.fields(path, length, found, reward=reward, terminated=terminated)
+    )
+
+
+def save(demos: Demonstrations, path: Path) -> None:
+    """Writes the folder as the datasets library would, in the older spelling that all its versions read."""
+    pa = arrow.pyarrow(path)
+    cut = stretches.split(demos)
+    number, truth = {"dtype": "float32", "_type": "Value"}, {"dtype": "bool", "_type": "Value"}
+    features = {
+        "obs": _sequence(_sequence(number)),
+        "acts": _sequence(_sequence(number)),
+        "infos": _sequence({"dtype": "string", "_type": "Value"}),
+        "terminal": truth,
+    }
+    if demos.reward is not None:
+        features["rews"] = _sequence(number)
+    metadata = {
+        "huggingface": json.dumps({"info": {"features": features}}),
+        stretches.KEY: stretches.to_bytes(demos, cut),
+    }
+    name = "data-00000-of-00001.arrow"
+    state: dict[str, Any] = {
+        "_data_files": [{"filename": name}],
+        "_fingerprint": demos.fingerprint()[:16],
+        "_format_columns": None,
+        "_format_kwargs": {},
+        "_format_type": None,
+        "_output_all_columns": False,
+        "_split": None,
+    }
+    info = {"citation": "", "description": "", "features": features, "homepage": "", "license": ""}
+    with atomic_write(path) as temporary:
+        temporary.mkdir()
+        (temporary / _STATE).write_text(json.dumps(state, indent=2))
+        (temporary / _INFO).write_text(json.dumps(info, indent=2))
+        schema = _batch(demos, cut, 0, 1).schema.with_metadata(metadata)
+        with pa.ipc.new_stream(str(temporary / name), schema) as writer:
+            first = 0
+            while first < len(cut.start):
+                most = int(np.searchsorted(cut.start, cut.start[first] + _MOST_PAIRS))
+                stop = min(max(most, first + 1), first + _MOST_ROWS)
+                columns = _batch(demos, cut, first, stop).columns
+                writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema))
+                first = stop
+
+
+def _shards(path: Path) -> list[Path]:
+    """The files that the dataset names; only ones right in its folder, whatever it says."""
+    state = read_json(path / _STATE)
+    with parsing(path / _STATE, "the state of a Hugging Face dataset"):
+        names = [str(each["filename"]) for each in state["_data_files"]]
+    strange = [name for name in names if Path(name).name != name or not (path / name).is_file()]
+    if not names or strange:
+        raise DemonstrationError(
+            f"{path}: {_STATE} names the data files {listing(names)}; expected files in this very folder. Copy "
+            "the dataset again, or write it anew."
+        )
+    return [path / name for name in names]
+
+
+def _trajectories(path: Path, batch: Any) -> tuple[Any, ...]:
+    """obs [N, obs_dim], action [N, action_dim], length [K], terminal [K], reward [N] or None."""
+    obs, obs_length = arrow.unpack(path, "obs", batch["obs"])
+    action, length = arrow.unpack(path, "acts", batch["acts"])
+    if (length < 1).any() or (obs_length != length + 1).any():
+        raise DemonstrationError(
+            f"{path}: a trajectory has {listing(list(map(str, obs_length)))} observations and "
+            f"{listing(list(map(str, length)))} actions; expected at least one action, and one more observation "
+            "than actions. Leave out what is empty."
+        )
+    reward = None
+    if "rews" in batch.schema.names:
+        inner, reward_length = arrow.unpack(path, "rews", batch["rews"])
+        if (reward_length != length).any():
+            raise DemonstrationError(f"{path}: rews are not as many as acts. Write the dataset anew.")
+        reward = arrow.column(path, "rews", inner)
+    kept = np.delete(arrow.matrix(path, "obs", obs), np.cumsum(obs_length) - 1, axis=0)
+    terminal = arrow.column(path, "terminal", batch["terminal"])
+    return kept, arrow.matrix(path, "acts", action), length, terminal, reward
+
+
+def _batch(demos: Demonstrations, cut: stretches.Stretches, first: int, stop: int) -> Any:
+    import pyarrow as pa
+
+    start, length = cut.start[first:stop], cut.length[first:stop]
+    pairs = slice(start[0], start[-1] + length[-1])
+    # The rows of the observations, the last of each stretch twice.
+    within = np.sort(np.concatenate([np.arange(pairs.start, pairs.stop), start + length - 1]))
+
+    def matrices(values: np.ndarray, lengths: np.ndarray) -> Any:
+        flat = pa.array(np.ascontiguousarray(values).reshape(-1))
+        return arrow.pack(arrow.pack(flat, np.full(len(values), values.shape[1])), lengths)
+
+    columns = {
+        "obs": matrices(demos.obs[within], length + 1),
+        "acts": matrices(demos.action[pairs], length),
+        "infos": arrow.pack(pa.array(["{}"] * (pairs.stop - pairs.start)), length),
+        "terminal": pa.array(cut.terminated[first:stop]),
+    }
+    if demos.reward is not None:
+        columns["rews"] = arrow.pack(pa.array(demos.reward[pairs]), length)
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _sequence(feature: dict[str, Any]) -> dict[str, Any]:
+    return {"feature": feature, "_type": "Sequence"}

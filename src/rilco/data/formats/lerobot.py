@@ -1,0 +1,262 @@
+"""LeRobot's dataset folder, version 3, without images: frames in Parquet, episodes one after the other.
+
+meta/info.json, data/chunk-000/file-000.parquet with observation.<part>, action, episode_index and, where known,
+next.reward, next.done and next.truncated; meta/episodes, meta/tasks.parquet and meta/stats.json for LeRobot's
+own use. A done by itself does not say whether the episode failed or ran out of time. Of several parts of the
+observation those are used that are named. Written by rilco: the observation as observation.state; a stretch
+that ends without a known reason as truncated, restored as unknown; the task is the environment's name; time
+passes at 60 frames a second, the rate of the Bullet tasks. All else is kept, under `rilco` in meta/info.json.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rilco.data.formats import arrow, stretches
+from rilco.data.formats.files import atomic_write, check_size, listing, parsing, read_json
+from rilco.data.formats.named import choose
+from rilco.data.record import Demonstrations
+from rilco.errors import DemonstrationError
+
+FPS = 60
+
+_INFO = "meta/info.json"
+_FILE = "chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
+_FILE_BYTES = 100 * 2**20  # LeRobot's own limit for a file, in its units
+_CHUNK_FILES = 1000
+_OPTIONAL = ("next.reward", "next.done", "next.truncated")
+
+
+def recognise(path: Path) -> bool:
+    try:
+        return (path / _INFO).is_file()
+    except OSError:
+        return False
+
+
+def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
+    info = read_json(path / _INFO)
+    version, features = str(info.get("codebase_version")), info.get("features")
+    if not version.startswith("v3.") or not isinstance(features, dict):
+        raise DemonstrationError(
+            f"{path}: {_INFO} has the version {version!r}; expected v3.0, with a table of features. LeRobot "
+            "converts older datasets with lerobot.datasets.v30.convert_dataset_v21_to_v30."
+        )
+    keys = choose(path, _parts(path, features), obs_keys)
+    wanted = {*keys, "action", "episode_index", *_OPTIONAL}
+    columns: dict[str, list[np.ndarray]] = {}
+    for file in _files(path):
+        table = arrow.read_table(file, lambda name: name in wanted)
+        if columns and set(columns) != set(table.column_names):
+            raise DemonstrationError(f"{file}: the columns are not those of the other files. Write it anew.")
+        for name in table.column_names:
+            columns.setdefault(name, []).append(arrow.matrix(file, name, table[name]))
+        check_size(path, sum(part.nbytes for parts in columns.values() for part in parts))
+    missing = [name for name in (*keys, "action", "episode_index") if name not in columns]
+    if missing:
+        raise DemonstrationError(
+            f"{path}: the frames have no {' and no '.join(missing)}. Copy the dataset again, or write it anew."
+        )
+    arrays = {name: _stack(path, name, parts) for name, parts in columns.items()}
+    obs = arrays[keys[0]] if len(keys) == 1 else np.concatenate([arrays[key] for key in keys], axis=1)
+    return Demonstrations(obs, arrays["action"], **_fields(path, info, arrays))
+
+
+def save(demos: Demonstrations, path: Path, env: str | None = None) -> None:
+    pq = arrow.parquet(path)
+    cut = stretches.split(demos)
+    files = _file_of_stretch(demos, cut)
+    with atomic_write(path) as temporary:
+        temporary.mkdir()
+        for number in range(files[-1] + 1):
+            mine = np.flatnonzero(files == number)
+            target = temporary / "data" / _FILE.format(**_place(number))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            pq.write_table(_frames(demos, cut, mine[0], mine[-1] + 1), target, use_dictionary=False)
+        episodes = temporary / "meta" / "episodes" / _FILE.format(chunk_index=0, file_index=0)
+        episodes.parent.mkdir(parents=True)
+        pq.write_table(_episodes(cut, files, env or "unknown"), episodes)
+        pq.write_table(_tasks(env or "unknown"), temporary / "meta" / "tasks.parquet")
+        (temporary / "meta" / "stats.json").write_text(json.dumps(_stats(demos), indent=4))
+        (temporary / _INFO).write_text(json.dumps(_info(demos, cut), indent=4))
+
+
+def _parts(path: Path, features: dict[str, Any]) -> dict[str, int]:
+    """The low-dimensional parts of the observation, and the columns that each has."""
+    with parsing(path / _INFO, "the description of a LeRobot dataset"):
+        return {
+            name: int(feature["shape"][0])
+            for name, feature in features.items()
+            if name.startswith("observation.")
+            and feature["dtype"] not in ("image", "video", "string")
+            and len(feature["shape"]) == 1
+        }
+
+
+def _files(path: Path) -> list[Path]:
+    """All files of frames, in LeRobot's order."""
+    files = sorted((path / "data").glob("*/*.parquet"))
+    if not files:
+        raise DemonstrationError(
+            f"{path}: there is no file of frames, such as data/{_FILE.format(chunk_index=0, file_index=0)}. Copy "
+            "the dataset again."
+        )
+    return files
+
+
+def _stack(path: Path, name: str, parts: list[np.ndarray]) -> np.ndarray:
+    widths = sorted({part.shape[1] for part in parts})
+    if len(widths) > 1:
+        raise DemonstrationError(
+            f"{path}: {name} has {listing(list(map(str, widths)))} columns in different files; expected one "
+            "number. Write the dataset anew."
+        )
+    return np.concatenate(parts)
+
+
+def _fields(path: Path, info: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    single = {name: arrays[name] for name in ("episode_index", *_OPTIONAL) if name in arrays}
+    for name, values in single.items():
+        if values.shape[1] != 1:
+            raise DemonstrationError(f"{path}: {name} has {values.shape[1]} values in a frame; expected one.")
+    episode = single["episode_index"][:, 0]
+    start = np.concatenate([[0], np.flatnonzero(np.diff(episode)) + 1])
+    truncated = single["next.truncated"][:, 0].astype(bool) if "next.truncated" in single else None
+    terminated = None
+    if truncated is not None and "next.done" in single:
+        terminated = single["next.done"][:, 0].astype(bool) & ~truncated
+    return stretches.fields(
+        path,
+        np.diff(start, append=len(episode)),
+        info.get(stretches.KEY),
+        reward=single["next.reward"][:, 0] if "next.reward" in single else None,
+        terminated=terminated,
+        truncated=truncated,
+    )
+
+
+def _file_of_stretch(demos: Demonstrations, cut: stretches.Stretches) -> np.ndarray:
+    """[K]: the number of the file that each goes to; a stretch is never torn apart."""
+    frame = 4 * (demos.obs_dim + demos.action_dim) + 50  # bytes, with the numbers beside them
+    by_start = cut.start * frame // _FILE_BYTES
+    return np.unique(by_start, return_inverse=True)[1]
+
+
+def _place(number: int) -> dict[str, int]:
+    return {"chunk_index": number // _CHUNK_FILES, "file_index": number % _CHUNK_FILES}
+
+
+def _frames(demos: Demonstrations, cut: stretches.Stretches, first: int, stop: int) -> Any:
+    """The frames of some stretches, as LeRobot stores them."""
+    import pyarrow as pa
+
+    start, length = cut.start[first:stop], cut.length[first:stop]
+    pairs = slice(start[0], start[-1] + length[-1])
+    index = np.arange(pairs.start, pairs.stop)
+    frame = index - np.repeat(start, length)
+    at_end = frame == np.repeat(length, length) - 1
+    known = cut.truncated[first:stop] | ~cut.terminated[first:stop]
+    columns = {
+        "observation.state": arrow.rows(demos.obs[pairs]),
+        "action": arrow.rows(demos.action[pairs]),
+        "next.done": at_end,
+        "next.truncated": at_end & np.repeat(known, length),
+        "timestamp": (frame / FPS).astype(np.float32),
+        "frame_index": frame,
+        "episode_index": np.repeat(np.arange(first, first + len(start)), length),
+        "index": index,
+        "task_index": np.zeros(len(index), np.int64),
+    }
+    if demos.reward is not None:
+        columns["next.reward"] = demos.reward[pairs]
+    return pa.table(columns)
+
+
+def _episodes(cut: stretches.Stretches, files: np.ndarray, task: str) -> Any:
+    import pyarrow as pa
+
+    count = len(cut.start)
+    return pa.table(
+        {
+            "episode_index": np.arange(count),
+            "tasks": [[task]] * count,
+            "length": cut.length,
+            "data/chunk_index": files // _CHUNK_FILES,
+            "data/file_index": files % _CHUNK_FILES,
+            "dataset_from_index": cut.start,
+            "dataset_to_index": cut.start + cut.length,
+            "meta/episodes/chunk_index": np.zeros(count, np.int64),
+            "meta/episodes/file_index": np.zeros(count, np.int64),
+        }
+    )
+
+
+def _tasks(task: str) -> Any:
+    """A table that pandas opens with the task as its index, which LeRobot looks tasks up by."""
+    import pyarrow as pa
+
+    index = "__index_level_0__"
+    number = {"name": "task_index", "field_name": "task_index", "pandas_type": "int64", "numpy_type": "int64"}
+    text = {"name": None, "field_name": index, "pandas_type": "unicode", "numpy_type": "object"}
+    pandas = {
+        "index_columns": [index],
+        "column_indexes": [],
+        "columns": [{**number, "metadata": None}, {**text, "metadata": None}],
+        "pandas_version": "2.0.0",
+    }
+    table = pa.table({"task_index": np.zeros(1, np.int64), index: [task]})
+    return table.replace_schema_metadata({"pandas": json.dumps(pandas)})
+
+
+def _stats(demos: Demonstrations) -> dict[str, Any]:
+    """What LeRobot normalises with."""
+    result = {}
+    for name, values in (("observation.state", demos.obs), ("action", demos.action)):
+        result[name] = {
+            "min": values.min(axis=0).tolist(),
+            "max": values.max(axis=0).tolist(),
+            "mean": values.mean(axis=0, dtype=np.float64).tolist(),
+            "std": values.std(axis=0, dtype=np.float64).tolist(),
+            "count": [len(demos)],
+        }
+    return result
+
+
+def _info(demos: Demonstrations, cut: stretches.Stretches) -> dict[str, Any]:
+    def feature(dtype: str, size: int = 1) -> dict[str, Any]:
+        return {"dtype": dtype, "shape": [size], "names": None}
+
+    features = {
+        "observation.state": feature("float32", demos.obs_dim),
+        "action": feature("float32", demos.action_dim),
+        "next.done": feature("bool"),
+        "next.truncated": feature("bool"),
+        "timestamp": feature("float32"),
+        "frame_index": feature("int64"),
+        "episode_index": feature("int64"),
+        "index": feature("int64"),
+        "task_index": feature("int64"),
+    }
+    if demos.reward is not None:
+        features["next.reward"] = feature("float32")
+    return {
+        "codebase_version": "v3.0",
+        "robot_type": None,
+        "total_episodes": len(cut.start),
+        "total_frames": len(demos),
+        "total_tasks": 1,
+        "chunks_size": _CHUNK_FILES,
+        "data_files_size_in_mb": _FILE_BYTES // 2**20,
+        "video_files_size_in_mb": 200,
+        "fps": FPS,
+        "splits": {"train": f"0:{len(cut.start)}"},
+        "data_path": f"data/{_FILE}",
+        "video_path": None,
+        "features": features,
+        stretches.KEY: stretches.record(demos, cut),
+    }

@@ -1,0 +1,309 @@
+"""What a dataset holds: episodes, lengths, returns, every dimension, and what is wrong with it.
+
+A file is gone through in blocks of rows, so that memory maps are never read as a whole; and unlike for
+training, NaN and infinite values are counted here, not refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rilco.data.record import Demonstrations, non_finite_allowed
+from rilco.errors import ConfigError
+
+BLOCK = 65_536
+"""Rows that are looked at together."""
+
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Dimensions:
+    """Every dimension of the observations or of the actions, [D] each, over its finite values."""
+
+    low: np.ndarray
+    """NaN, like all of these numbers, where no value is finite."""
+    high: np.ndarray
+    mean: np.ndarray
+    spread: np.ndarray
+    """Standard deviation."""
+    finite: np.ndarray
+    """How many values are."""
+    nan: np.ndarray
+    infinite: np.ndarray
+    outside: np.ndarray
+    """How many finite values lie outside the bounds; none where there are no bounds."""
+    rows_outside: int
+    """Pairs with any such value."""
+
+    @property
+    def constant(self) -> np.ndarray:
+        """[D] bool: more than one value, and all the same."""
+        return (self.low == self.high) & (self.finite > 1)
+
+
+class Demonstrator(NamedTuple):
+    name: str
+    pairs: int
+    episodes: int
+    mean_return: float | None
+    mean_reward: float | None
+    """A pair: also comparable where episodes are cut into runs."""
+    expert_fraction: float | None
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """A dataset in numbers."""
+
+    name: str
+    obs: Dimensions
+    action: Dimensions
+    lengths: np.ndarray
+    """[episodes]: pairs in each."""
+    returns: np.ndarray | None
+    """[episodes]: sums of the rewards that the file holds, where it holds any."""
+    demonstrators: tuple[Demonstrator, ...]
+    bounds: Bounds
+    """That actions were compared with."""
+    noise_rate: float | None
+    noise_fraction: float | None
+    digests: tuple[bytes, ...] = field(repr=False)
+    """[episodes]: equal for episodes that are equal pair for pair."""
+
+    @property
+    def pairs(self) -> int:
+        return int(self.lengths.sum())
+
+    @property
+    def episodes(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def duplicated_episodes(self) -> int:
+        """Episodes that repeat an earlier one."""
+        return self.episodes - len(set(self.digests))
+
+    @property
+    def mean_reward(self) -> float | None:
+        """A pair."""
+        return None if self.returns is None else float(self.returns.sum()) / self.pairs
+
+    def remarks(self) -> list[str]:
+        """What a person should know before learning from this data."""
+        found = []
+        for name, part in (("obs", self.obs), ("action", self.action)):
+            nan, infinite = int(part.nan.sum()), int(part.infinite.sum())
+            if nan or infinite:
+                where = _listing(np.flatnonzero(part.nan + part.infinite))
+                found.append(
+                    f"{name} holds {nan:,} NaN and {infinite:,} infinite values, in {where}: training refuses "
+                    "the file. Leave these pairs out or mend them."
+                )
+            if part.constant.any():
+                found.append(f"{name} never changes in {_listing(np.flatnonzero(part.constant))}.")
+        if self.returns is not None and not np.isfinite(self.returns).all():
+            count = int((~np.isfinite(self.returns)).sum())
+            found.append(f"{count:,} episodes hold rewards that are NaN or infinite.")
+        if self.duplicated_episodes:
+            found.append(
+                f"{self.duplicated_episodes:,} of {self.episodes:,} episodes repeat an earlier one, pair for pair."
+            )
+        if self.action.rows_outside:
+            low, high = self.bounds
+            found.append(
+                f"{self.action.rows_outside / self.pairs:.1%} of the pairs have an action outside "
+                f"[{low:g}, {high:g}]."
+            )
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers; what is not finite is null."""
+        return {
+            "name": self.name,
+            "pairs": self.pairs,
+            "episodes": self.episodes,
+            "length": statistics(self.lengths),
+            "return": None if self.returns is None else statistics(self.returns),
+            "duplicated_episodes": self.duplicated_episodes,
+            "pairs_with_action_outside": self.action.rows_outside,
+            "bounds": list(self.bounds),
+            "noise_rate": self.noise_rate,
+            "noise_fraction": self.noise_fraction,
+            "demonstrators": [
+                {key: _plain(value) for key, value in one._asdict().items()} for one in self.demonstrators
+            ],
+            "obs": _columns(self.obs),
+            "action": _columns(self.action),
+            "remarks": self.remarks(),
+        }
+
+
+def inspect_files(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    bounds: Bounds = (-1.0, 1.0),
+    obs_keys: Sequence[str] = (),
+) -> Iterator[Inspection]:
+    """Each file by itself, one in memory at a time; a folder stands for the files in it."""
+    from rilco.data import formats  # here, so that inspecting arrays imports no file library
+
+    files = formats.find_files(paths)
+    names = [file.name for file in files]
+    for file in files:
+        with non_finite_allowed():
+            demos = formats.load_file(file, obs_keys=obs_keys)
+        yield inspect(demos, name=file.name if names.count(file.name) == 1 else str(file), bounds=bounds)
+
+
+def inspect(
+    demos: Demonstrations, *, name: str = "demonstrations", bounds: Bounds = (-1.0, 1.0)
+) -> Inspection:
+    """Goes through the data once in blocks, and once by episode."""
+    if not bounds[0] < bounds[1]:
+        raise ConfigError(f"--bounds {bounds[0]:g} {bounds[1]:g}: expected the lower one first.")
+    order, edges = _episode_edges(demos.episode)
+    returns = None
+    if demos.reward is not None:
+        reward = demos.reward if order is None else demos.reward[order]
+        with np.errstate(invalid="ignore"):  # inf - inf
+            returns = np.add.reduceat(reward, edges[:-1], dtype=np.float64)
+    return Inspection(
+        name=name,
+        obs=measure(demos.obs),
+        action=measure(demos.action, bounds),
+        lengths=np.diff(edges),
+        returns=returns,
+        demonstrators=tuple(_demonstrators(demos)),
+        bounds=bounds,
+        noise_rate=demos.noise_rate,
+        noise_fraction=demos.noise_fraction,
+        digests=tuple(_digests(demos, order, edges)),
+    )
+
+
+def shared_episodes(inspections: Sequence[Inspection]) -> list[tuple[str, str, int]]:
+    """Pairs of files that hold the same episodes, and how many."""
+    found = []
+    for i, one in enumerate(inspections):
+        for other in inspections[i + 1 :]:
+            common = len(set(one.digests) & set(other.digests))
+            if common:
+                found.append((one.name, other.name, common))
+    return found
+
+
+def statistics(values: np.ndarray) -> dict[str, float | None]:
+    """Of the finite ones; None where there are none."""
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return dict.fromkeys(("min", "median", "max", "mean", "std"))
+    low, median, high = (float(value) for value in np.quantile(finite, (0.0, 0.5, 1.0)))
+    return {
+        "min": low,
+        "median": median,
+        "max": high,
+        "mean": float(finite.mean()),
+        "std": float(finite.std()),
+    }
+
+
+def measure(array: np.ndarray, bounds: Bounds = (-math.inf, math.inf), block: int = BLOCK) -> Dimensions:
+    """Every dimension of an array [N, D]; blocks of rows are merged as Chan, Golub and LeVeque (1979) do."""
+    width = array.shape[1]
+    low, high = np.full(width, np.inf), np.full(width, -np.inf)
+    mean, squares = np.zeros(width), np.zeros(width)
+    finite, nan, infinite, outside = (np.zeros(width, np.int64) for _ in range(4))
+    rows_outside = 0
+    for start in range(0, len(array), block):
+        values = array[start : start + block].astype(np.float64)
+        is_finite = np.isfinite(values)
+        is_outside = is_finite & ((values < bounds[0]) | (values > bounds[1]))
+        is_nan = np.isnan(values)
+        nan += is_nan.sum(axis=0)
+        infinite += (~is_finite & ~is_nan).sum(axis=0)
+        outside += is_outside.sum(axis=0)
+        rows_outside += int(is_outside.any(axis=1).sum())
+        low = np.minimum(low, values.min(axis=0, where=is_finite, initial=np.inf))
+        high = np.maximum(high, values.max(axis=0, where=is_finite, initial=-np.inf))
+        count = is_finite.sum(axis=0)
+        here = values.sum(axis=0, where=is_finite) / np.maximum(count, 1)
+        centred = np.where(is_finite, values, here) - here
+        both = np.maximum(finite + count, 1)
+        squares += (centred**2).sum(axis=0) + (here - mean) ** 2 * finite * count / both
+        mean += (here - mean) * count / both
+        finite += count
+    unknown = finite == 0
+    for numbers in (low, high, mean, squares):
+        numbers[unknown] = np.nan
+    spread = np.sqrt(squares / np.maximum(finite, 1))
+    return Dimensions(low, high, mean, spread, finite, nan, infinite, outside, rows_outside)
+
+
+def _episode_edges(episode: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+    """The rows sorted by episode, None if they are already, and where in that order each episode begins."""
+    order = None if (np.diff(episode) >= 0).all() else np.argsort(episode, kind="stable")
+    ids = episode if order is None else episode[order]
+    return order, np.concatenate([[0], np.flatnonzero(np.diff(ids)) + 1, [len(ids)]])
+
+
+def _digests(demos: Demonstrations, order: np.ndarray | None, edges: np.ndarray) -> Iterator[bytes]:
+    for start, stop in itertools.pairwise(edges.tolist()):
+        rows = slice(start, stop) if order is None else order[start:stop]
+        digest = hashlib.blake2b(digest_size=16)
+        for array in (demos.obs, demos.action):
+            digest.update(np.ascontiguousarray(array[rows]).data)
+        yield digest.digest()
+
+
+def _demonstrators(demos: Demonstrations) -> Iterator[Demonstrator]:
+    size = len(demos.demonstrator_names)
+    pairs = np.bincount(demos.demonstrator, minlength=size)
+    # An episode belongs to whoever made any of it; the two numbers make one, to be counted once.
+    belongs = np.unique(demos.episode.astype(np.int64) * size + demos.demonstrator)
+    episodes = np.bincount(belongs % size, minlength=size)
+    reward = expert = None
+    if demos.reward is not None:
+        reward = np.bincount(demos.demonstrator, weights=demos.reward, minlength=size)
+    if demos.expert is not None:
+        expert = np.bincount(demos.demonstrator, weights=demos.expert, minlength=size)
+    for k in np.flatnonzero(pairs).tolist():
+        yield Demonstrator(
+            name=demos.demonstrator_names[k],
+            pairs=int(pairs[k]),
+            episodes=int(episodes[k]),
+            mean_return=None if reward is None else float(reward[k] / episodes[k]),
+            mean_reward=None if reward is None else float(reward[k] / pairs[k]),
+            expert_fraction=None if expert is None else float(expert[k] / pairs[k]),
+        )
+
+
+def _listing(dimensions: np.ndarray, most: int = 8) -> str:
+    """`dimensions 1, 4 and 7`, or the first few of them."""
+    names = [str(dimension) for dimension in dimensions.tolist()]
+    if len(names) == 1:
+        return f"dimension {names[0]}"
+    if len(names) > most:
+        return f"dimensions {', '.join(names[:most])} and {len(names) - most} more"
+    return f"dimensions {', '.join(names[:-1])} and {names[-1]}"
+
+
+def _columns(part: Dimensions) -> list[dict[str, Any]]:
+    names = ("low", "high", "mean", "spread", "nan", "infinite", "outside", "constant")
+    columns = [getattr(part, name).tolist() for name in names]
+    return [
+        {name: _plain(value) for name, value in zip(names, row, strict=True)}
+        for row in zip(*columns, strict=True)
+    ]
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

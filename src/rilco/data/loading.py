@@ -1,0 +1,42 @@
+"""Demonstrations from files, mixed by the paper's protocol where a noise rate is given."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from rilco.data.formats import find_files, load_file
+from rilco.data.mixing import mix
+from rilco.data.record import Demonstrations, check_noise_rate, concatenate, source_names
+from rilco.errors import DemonstrationError
+
+
+def load_demonstrations(
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    noise_rate: float | None = None,
+    *,
+    seed: int | None = None,
+    obs_keys: Sequence[str] = (),
+) -> Demonstrations:
+    """Loads one file, several, or a folder of them; each is a demonstrator, the expert first where known.
+
+    With a noise rate the files are mixed by the paper's protocol, which needs their ground truth: one file of
+    an expert (in the authors' naming `P1.0`) and others that are not (`P0.4` to `P0.0`); `seed` is that of `mix`.
+    Without a noise rate, every pair is used. `obs_keys` chooses what makes up an observation in formats that name its parts.
+    """
+    if noise_rate is not None:
+        check_noise_rate(noise_rate)
+    parts = [load_file(path, obs_keys=obs_keys) for path in find_files(paths)]
+    if noise_rate is None:
+        return concatenate(parts)
+    experts = [part for part in parts if part.noise_fraction == 0.0]
+    non_experts = [part for part in parts if part.noise_fraction == 1.0]
+    if len(experts) != 1 or len(experts) + len(non_experts) != len(parts):
+        raise DemonstrationError(
+            f"{'; '.join(source_names(part) for part in parts)}: a noise rate mixes one file of expert pairs with "
+            "files of non-expert pairs, known as such by name (P1.0 for the expert, P0.4 to P0.0 for the "
+            f"others) or by what they hold; of these {len(parts)} files {len(experts)} are known as expert "
+            f"and {len(non_experts)} as non-expert. Name them so, or leave the noise rate out to use the "
+            "files as they are."
+        )
+    return mix(experts[0], non_experts, noise_rate, seed=seed)

@@ -1,0 +1,113 @@
+"""The standard datasets: what the shipped policies of a task do, made on first use and kept in a cache.
+
+A dataset is six files, the expert's and five non-experts', so that every noise rate is mixed from the same ones. The
+cache is only a saving of time: the files follow from the shipped policies alone, byte for byte.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rilco.errors import RunError
+
+if TYPE_CHECKING:
+    from rilco.data.record import Demonstrations
+    from rilco.policy.saved import Policy
+    from rilco.tasks.table import Task
+
+PAIRS = 10_000  # of each demonstrator, at least: whole episodes
+RUNGS = (1, 2, 3, 4, 5, 6)
+VERSION = 1  # of how the files are made; a new number makes new ones
+
+Say = Callable[[str], None]
+
+
+def standard_files(task: Task, kind: str = "policy", *, say: Say = lambda line: None) -> tuple[str, ...]:
+    """Paths of the six files of a task, the expert's first. Makes them where the cache has none."""
+    from rilco.data.ladder import shipped_rung
+
+    policies = [shipped_rung(task.name, rung)[0] for rung in (RUNGS if kind == "policy" else RUNGS[:1])]
+    names = ["expert.npz", *(f"non-expert-{rung}.npz" for rung in RUNGS[1:])]
+    folder = cache_folder() / f"{task.name}-{kind}-{_digest(policies)}"
+    if not folder.is_dir():
+        say(f"Making the standard demonstrations of {task.name} ({kind}); they are kept in {folder}.")
+        _fill(folder, names, _play(policies, task) if kind == "policy" else _play_noisy(policies[0], task))
+    return tuple(str(folder / name) for name in names)
+
+
+def cache_folder() -> Path:
+    """`RILCO_CACHE`, or `rilco` in the user's cache folder."""
+    own = os.environ.get("RILCO_CACHE")
+    if own:
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rilco"
+
+
+def _play(policies: list[Policy], task: Task) -> list[Demonstrations]:
+    """The ladder's policies as they are."""
+    from rilco.data.collect import collect
+
+    return [
+        collect(policy, task, pairs=PAIRS, expert=rung == 1, name=f"{task.name}#{rung}")
+        for rung, policy in zip(RUNGS, policies, strict=True)
+    ]
+
+
+def _play_noisy(expert: Policy, task: Task) -> list[Demonstrations]:
+    """The expert without and with five strengths of noise on its actions."""
+    from rilco.data.collect import collect, find_noise_levels
+
+    variances = [0.0, *(level.variance for level in find_noise_levels(expert, task))]
+    return [
+        collect(
+            expert,
+            task,
+            pairs=PAIRS,
+            action_noise=variance,
+            expert=variance == 0.0,
+            name=f"{task.name}#1 with variance {variance:.3g}" if variance else f"{task.name}#1",
+        )
+        for variance in variances
+    ]
+
+
+def _fill(folder: Path, names: list[str], parts: list[Demonstrations]) -> None:
+    """The whole folder or nothing; two processes that fill it at once do not meet."""
+    from rilco.data.formats import save_file
+
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise _cannot_keep(folder, error) from error
+    try:
+        for name, part in zip(names, parts, strict=True):
+            save_file(part, unfinished / name)
+        try:
+            unfinished.rename(folder)
+        except OSError as error:
+            if not folder.is_dir():  # else another process was first, with the same files
+                raise _cannot_keep(folder, error) from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _cannot_keep(folder: Path, error: OSError) -> RunError:
+    return RunError(
+        f"{folder}: the standard demonstrations could not be kept here ({error.strerror or error}). Set the environment "
+        "variable RILCO_CACHE to a folder that can be written, or make room."
+    )
+
+
+def _digest(policies: list[Policy]) -> str:
+    digest = hashlib.sha256(f"{VERSION} {PAIRS}".encode())
+    for policy in policies:
+        for name, array in policy.arrays().items():
+            digest.update(name.encode() + array.tobytes())
+    return digest.hexdigest()[:12]

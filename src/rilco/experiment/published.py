@@ -1,0 +1,160 @@
+"""The paper's runs and its published results, quoted from Tangkaratt et al. (AISTATS 2021)."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from rilco.config import RunConfig
+from rilco.data.ladder import PUBLISHED_RETURNS
+from rilco.errors import ConfigError, suggestion
+from rilco.experiment.grid import Grid
+from rilco.experiment.statistics import Estimate
+
+SOURCE = (
+    "V. Tangkaratt, N. Charoenphakdee and M. Sugiyama, “Robust Imitation Learning from Noisy Demonstrations”, "
+    "AISTATS 2021"
+)
+SOURCE_URL = "https://arxiv.org/abs/2010.10181"
+TASKS = tuple(PUBLISHED_RETURNS)
+RATES = (0.0, 0.1, 0.2, 0.3, 0.4)
+MAIN = ("ril-co", "gail-logistic", "gail-ap", "gail-unhinged", "fairl", "vild", "bc")
+ABLATION = ("ril-co", "ril-co-logistic", "ril-p", "ril-p-logistic")
+POLICY, GAUSSIAN = "policy", "gaussian"
+"""Kinds of noise: pairs of worse policies, or the expert's actions with Gaussian noise."""
+STEPS = 20_000_000
+SEEDS = (1, 2, 3, 4, 5)
+RUNS = len(SEEDS)
+STRETCH = 400_000
+"""Transitions that a point of a published curve is the average of."""
+PARTS = {
+    "main": (MAIN, RATES),  # figure 2, and the learning curves of the appendix
+    "ablation": (ABLATION, RATES),  # figure 5
+    # Figure 6, of Ant only; section 4.3 leaves behaviour cloning out.
+    "gaussian": (tuple(method for method in MAIN if method != "bc"), (0.4,)),
+    "headline": (MAIN, (0.4,)),  # figure 3: the part of `main` at the highest noise rate
+}
+"""Part -> methods and noise rates; all but `gaussian` are of all four tasks."""
+
+
+class CellKey(NamedTuple):
+    """What the runs of a cell have in common; they differ in their seed."""
+
+    task: str
+    noise: str
+    noise_rate: float | None
+    """None where the demonstrations were taken as they are."""
+    method: str
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedCell:
+    """One cell's published results."""
+
+    final: Estimate
+    curve: np.ndarray  # [50, 2] mean and standard error over each stretch
+
+    @functools.cached_property
+    def transitions(self) -> np.ndarray:
+        """The middle of each stretch."""
+        return (np.arange(len(self.curve)) + 0.5) * STRETCH
+
+    def over(self, start: float, end: float) -> Estimate:
+        """The curve's average from `start` to `end` transitions, each stretch weighing as much as it overlaps.
+
+        Its standard error is averaged alike: the runs that are good in one stretch are good in the next, so the
+        errors of neighbours do not cancel.
+        """
+        end = min(end, len(self.curve) * STRETCH)
+        start = min(start, end - 1.0)
+        edges = np.arange(len(self.curve) + 1) * float(STRETCH)
+        overlap = np.clip(np.minimum(edges[1:], end) - np.maximum(edges[:-1], start), 0.0, None)
+        mean, stderr = overlap @ self.curve / overlap.sum()
+        return Estimate(float(mean), float(stderr), self.final.runs)
+
+
+@functools.cache
+def load_published() -> Mapping[CellKey, PublishedCell]:
+    """Every published cell."""
+    text = (resources.files("rilco.experiment") / "published.csv").read_text()
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    cells = {}
+    for row in csv.DictReader(lines):
+        key = CellKey(row["task"], row["noise"], float(row["noise_rate"]), row["method"])
+        final = Estimate(float(row["final_mean"]), float(row["final_stderr"]), int(row["runs"]))
+        columns = [np.array(row[name].split(), float) for name in ("curve_mean", "curve_stderr")]
+        cells[key] = PublishedCell(final, np.stack(columns, axis=1))
+    return cells
+
+
+def paper(
+    parts: Sequence[str] = ("main", "ablation", "gaussian"),
+    *,
+    seeds: Sequence[int] = SEEDS,
+    steps: int = STEPS,
+    demos_root: str | os.PathLike[str] | None = None,
+) -> Iterator[RunConfig]:
+    """Every run of the paper, once, seed by seed, so that an unfinished sweep has something of everything.
+
+    Demonstrations are the tasks' standard datasets, or, with `demos_root`, the files in its folders of the tasks'
+    names (`AntBulletEnv-v0`, as the authors call them, or `ant`).
+    """
+    for part in parts:
+        if part not in PARTS:
+            raise ConfigError(
+                f"--part {part}: the paper has no such part; it has {', '.join(PARTS)}.{suggestion(part, PARTS)}"
+            )
+    # An ordered set: `ril-co` is in two parts.
+    cells = dict.fromkeys(cell for part in parts for cell in _cells(part))
+    if demos_root is not None and any(kind == GAUSSIAN for _, kind, _, _ in cells):
+        raise ConfigError(
+            f"--demos-root {demos_root}: Gaussian noise is only known of the standard dataset. Choose the other parts "
+            "(--part main --part ablation), or leave --demos-root out."
+        )
+    for seed in seeds:
+        for task, kind, noise_rate, method in cells:
+            demos = None if demos_root is None else str(_folder(Path(demos_root), task))
+            yield from Grid(
+                task=task,
+                method=method,
+                noise_rate=noise_rate,
+                demo_kind=kind,
+                demos=demos,
+                seed=seed,
+                steps=steps,
+            )
+
+
+def _cells(part: str) -> Iterator[tuple[str, str, float, str]]:
+    methods, noise_rates = PARTS[part]
+    kind, tasks = (GAUSSIAN, ("ant",)) if part == "gaussian" else (POLICY, TASKS)
+    for task in tasks:
+        for noise_rate in noise_rates:
+            for method in methods:
+                yield task, kind, noise_rate, method
+
+
+def _folder(root: Path, task: str) -> Path:
+    """The folder of a task's files: named after the task, or as PyBullet names its environment."""
+    known = [task, f"{task}bulletenv-v0"]
+    try:
+        found = [child for child in sorted(root.iterdir()) if child.name.lower() in known and child.is_dir()]
+    except OSError as error:
+        raise ConfigError(
+            f"--demos-root {root}: could not be read ({error.strerror}). It names a folder with a folder of "
+            "demonstration files for every task."
+        ) from error
+    if len(found) != 1:
+        raise ConfigError(
+            f"--demos-root {root}: expected one folder of {task} demonstrations in it, named {task!r} or as PyBullet "
+            f"names the environment; found {', '.join(folder.name for folder in found) or 'none'}."
+        )
+    return found[0]

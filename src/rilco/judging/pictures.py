@@ -1,0 +1,204 @@
+"""Pictures of demonstrations at their worst and best moments, posed from the observations.
+
+An observation is not a simulator's state, so a moment cannot be played again. But the observations of the
+Bullet tasks, and of Gymnasium's MuJoCo environments, hold the angles of all joints and the torso's height and
+tilt: enough to pose the robot and take its picture. Where it is in the world is unknown, and the camera follows it.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rilco.errors import ConfigError, RilcoError, TaskError
+
+if TYPE_CHECKING:
+    from rilco.data.record import Demonstrations
+    from rilco.judging.record import Audit, JudgedDemonstration
+    from rilco.tasks.bullet import BulletBatch
+    from rilco.tasks.table import Task
+
+WIDTH, HEIGHT = 200, 150
+QUALITY = 80  # of the JPEGs: about 4 kB each
+FRAMES = 4
+"""Pictures of one moment, evenly over its window."""
+EACH = 8
+"""Demonstrations with pictures: so many with the lowest scores, the highest, and the nearest to the cut."""
+
+
+class Moment(NamedTuple):
+    """A window of a demonstration in pictures."""
+
+    steps: tuple[int, ...]
+    images: tuple[bytes, ...]
+    """JPEG files, one a step."""
+
+
+class Pictures(NamedTuple):
+    """Of one demonstration; the best moment is left out where it is the worst one too."""
+
+    worst: Moment
+    best: Moment | None
+
+
+class Gallery(NamedTuple):
+    """Pictures by the demonstrations' index, and a sentence that says which there are, or why there are none."""
+
+    pictures: Mapping[int, Pictures] = MappingProxyType({})
+    note: str = ""
+
+
+def take_pictures(audit: Audit, demos: Demonstrations, task: Task, *, each: int = EACH) -> Gallery:
+    """Pictures of the demonstrations that are most worth a look; an empty gallery where none can be taken.
+
+    `demos` are those that were audited: the demonstration with index k is the k-th of `demos.episodes()`.
+    """
+    chosen = most_telling(audit, each)
+    windows: list[tuple[int, tuple[int, ...]]] = []
+    obs: list[np.ndarray] = []
+    episodes = dict(enumerate(episode.obs for episode in demos.episodes()))
+    for demo in chosen:
+        for step in dict.fromkeys((demo.worst_step, demo.best_step)):
+            steps = _spread(step, min(step + audit.window_pairs, demo.pairs))
+            windows.append((demo.index, steps))
+            obs.append(episodes[demo.index][list(steps)])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a graphics library's; what it cannot do is in the note
+            images = [encode(frame) for frame in pose_frames(task, np.concatenate(obs))]
+    except RilcoError as error:
+        return Gallery(note=f"No pictures: {error}")
+    remaining = iter(images)
+    moments: dict[int, list[Moment]] = {}
+    for index, steps in windows:
+        moments.setdefault(index, []).append(Moment(steps, tuple(next(remaining) for _ in steps)))
+    pictures = {i: Pictures(found[0], found[1] if len(found) > 1 else None) for i, found in moments.items()}
+    return Gallery(pictures, _note(len(pictures), audit, each))
+
+
+def most_telling(audit: Audit, each: int) -> list[JudgedDemonstration]:
+    """The demonstrations with the lowest and the highest scores, and those nearest to the cut, by score."""
+    ranked = sorted(audit.demonstrations, key=lambda demo: (demo.score, demo.index))
+    chosen = {demo.index: demo for demo in [*ranked[:each], *ranked[max(0, len(ranked) - each) :]]}
+    if audit.verdict.cut is not None:
+        cut = audit.verdict.cut
+        nearest = sorted(ranked, key=lambda demo: abs(demo.score - cut))[:each]
+        chosen.update({demo.index: demo for demo in nearest})
+    return [demo for demo in ranked if demo.index in chosen]
+
+
+def pose_frames(task: Task, obs: np.ndarray) -> np.ndarray:
+    """RGB pictures [n, height, width, 3] of the robot as the observations [n, obs_dim] describe it."""
+    batch: Any = task.make_batch(1, render=True)
+    try:
+        if obs.ndim != 2 or obs.shape[1] != batch.obs_dim:
+            raise TaskError(
+                f"{task.name}: observations have the shape {list(obs.shape)}; expected [n, {batch.obs_dim}]."
+            )
+        batch.reset([0], [np.random.default_rng(0)])
+        pose = _bullet_pose(batch) if task.task is not None else _mujoco_pose(batch.envs[0].unwrapped, task)
+        frames = []
+        for row in obs.astype(np.float64):
+            pose(row)
+            frame = _render(batch, task)
+            frames.append(frame if task.task is None else _middle(frame))
+        return np.stack(frames)
+    finally:
+        batch.close()
+
+
+def encode(frame: np.ndarray) -> bytes:
+    """A small JPEG of an RGB frame."""
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ConfigError("Pictures need Pillow: pip install 'rilco[video]'.") from error
+    image = Image.fromarray(frame)
+    image.thumbnail((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+    file = io.BytesIO()
+    image.save(file, "JPEG", quality=QUALITY, optimize=True)
+    return file.getvalue()
+
+
+def _bullet_pose(batch: BulletBatch) -> Callable[[np.ndarray], None]:
+    """A function that puts the robot of the first environment into the pose of an observation."""
+    import pybullet
+
+    client, body, start_z = batch.clients[0], batch.body, float(batch.initial_z[0])
+    scale, offset = batch.joint_scale[::2], batch.joint_offset[::2]
+    info = [pybullet.getJointInfo(body, j, physicsClientId=client) for j in batch.links]
+    root = [row for row in info if row[1].startswith(b"ignore")]  # how a planar robot moves in the world
+    lift = next((row[0] for row in root if row[2] == pybullet.JOINT_PRISMATIC and row[13][2]), -1)
+    turn = next((row[0] for row in root if row[2] == pybullet.JOINT_REVOLUTE), -1)
+
+    def pose(obs: np.ndarray) -> None:
+        joints = obs[8 : 8 + 2 * batch.action_dim : 2]
+        batch.restore(0, (joints - offset) / scale)
+        roll, pitch = obs[6], obs[7]
+        if batch.torso == -1:
+            # The target is so far ahead that the angle towards it is the robot's own heading.
+            heading = -math.atan2(obs[1], obs[2])
+            quaternion = pybullet.getQuaternionFromEuler([roll, pitch, heading])
+            place = [0.0, 0.0, start_z + obs[0]]
+            pybullet.resetBasePositionAndOrientation(body, place, quaternion, physicsClientId=client)
+            return
+        # Euler angles have the pitch within a quarter turn; a robot further over has rolled, in their terms.
+        turned = math.pi - pitch if abs(roll) > math.pi / 2 else pitch
+        pybullet.resetJointState(body, turn, turned, physicsClientId=client)
+        # Some robots turn about a point below their torso, which then comes down: lift it to where it was.
+        height = pybullet.getLinkState(body, batch.torso, physicsClientId=client)[0][2]
+        pybullet.resetJointState(body, lift, start_z + obs[0] - height, physicsClientId=client)
+
+    return pose
+
+
+def _mujoco_pose(env: Any, task: Task) -> Callable[[np.ndarray], None]:
+    """The same for environments whose observation begins with positions and velocities, and that say so."""
+    layout = getattr(env, "observation_structure", None) or {}
+    skipped, positions, velocities = (layout.get(name, 0) for name in ("skipped_qpos", "qpos", "qvel"))
+    start = np.array(getattr(env, "init_qpos", []))
+    if not hasattr(env, "set_state") or skipped + positions != len(start) or positions == 0:
+        raise TaskError(
+            f"{task.name}: a pose cannot be read from its observations. Pictures are taken of the Bullet tasks "
+            "and of Gymnasium's MuJoCo environments (version 5)."
+        )
+
+    def pose(obs: np.ndarray) -> None:
+        place = np.concatenate([start[:skipped], obs[:positions]])
+        env.set_state(place, obs[positions : positions + velocities])
+
+    return pose
+
+
+def _render(batch: Any, task: Task) -> np.ndarray:
+    try:
+        return np.asarray(batch.render(0), np.uint8)
+    except Exception as error:  # a machine without graphics shows itself in many ways
+        raise TaskError(f"{task.name}: rendering failed ({type(error).__name__}: {error}).") from error
+
+
+def _middle(frame: np.ndarray) -> np.ndarray:
+    """The camera looks at the torso from far enough for a video; in a small picture only the robot matters."""
+    top, left = (frame.shape[0] - HEIGHT) // 2, (frame.shape[1] - WIDTH) // 2
+    return frame[top : top + HEIGHT, left : left + WIDTH]
+
+
+def _spread(first: int, end: int) -> tuple[int, ...]:
+    """At most FRAMES steps from `first` to below `end`, evenly."""
+    count = min(FRAMES, end - first)
+    return tuple(first + (end - first) * i // count for i in range(count))
+
+
+def _note(count: int, audit: Audit, each: int) -> str:
+    if count == len(audit.demonstrations):
+        which = "Pictures are taken of all demonstrations"
+    else:
+        near = "" if audit.verdict.cut is None else f", the {each} nearest to the cut"
+        which = f"Pictures are taken of the {each} demonstrations with the lowest scores{near} and the {each} highest"
+    return f"{which}. They pose the robot from the recorded observations."

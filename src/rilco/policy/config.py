@@ -1,0 +1,147 @@
+"""Settings of the policy learners. Checked without JAX, so that reading a run does not import it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from rilco.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class AcktrConfig:
+    """ACKTR's hyper-parameters; the defaults are the published setting."""
+
+    hidden_sizes: tuple[int, ...] = (64, 64)
+    """Widths of the tanh hidden layers, in the actor and in the critic."""
+
+    learning_rate: float = 0.25
+    """K-FAC's step size, before the trust region."""
+
+    momentum: float = 0.9
+    """Momentum of the SGD that follows the preconditioning."""
+
+    discount: float = 0.99
+    """Worth of the next step's reward in terms of this one's."""
+
+    entropy_coef: float = 0.01
+    """Weight of the entropy bonus; the entropy is the mean over action dimensions."""
+
+    value_coef: float = 0.5
+    """Weight of the mean squared value error."""
+
+    damping: float = 0.01
+    """Added to the products of the Kronecker factors' eigenvalues."""
+
+    kl_clip: float = 0.001
+    """Size of the trust region; see KfacConfig."""
+
+    stat_decay: float = 0.99
+    """Weight of the past in the running Kronecker factors."""
+
+    eigen_interval: int = 10
+    """Updates between eigendecompositions of the factors."""
+
+    learning_rate_decay: bool = False
+    """Whether the step shrinks linearly to zero over `total_updates`; the trust region keeps its size."""
+
+    total_updates: int = 0
+    """Length of that decay; needed only with `learning_rate_decay`."""
+
+    def __post_init__(self) -> None:
+        for name in ("learning_rate", "damping", "kl_clip", "eigen_interval"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(
+                    f"AcktrConfig.{name}: expected a positive number; got {getattr(self, name)!r}."
+                )
+        for name in ("momentum", "discount", "stat_decay"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ConfigError(
+                    f"AcktrConfig.{name}: expected at least 0 and less than 1; got {getattr(self, name)!r}."
+                )
+        if self.learning_rate_decay and self.total_updates <= 0:
+            raise ConfigError(
+                "AcktrConfig: learning_rate_decay needs total_updates, the number of updates over which the "
+                f"learning rate falls to zero, to be positive; it is {self.total_updates}. Set it to the "
+                "planned number of iterations, or turn the decay off."
+            )
+
+
+@dataclass(frozen=True)
+class PpoConfig:
+    """PPO's hyper-parameters; the defaults suit rollouts of 2048 to 8192 transitions."""
+
+    hidden_sizes: tuple[int, ...] = (64, 64)
+    """Widths of the tanh hidden layers, in the actor and in the critic."""
+
+    learning_rate: float = 3e-4
+    """Adam's step size."""
+
+    discount: float = 0.99
+    """Worth of the next step's reward in terms of this one's."""
+
+    gae_lambda: float = 0.95
+    """From 0 to 1: how far advantages rely on rewards seen, and not on the critic."""
+
+    clip_range: float = 0.2
+    """A step's probability ratio gains nothing by leaving 1 +- this."""
+
+    epochs: int = 10
+    """Passes over a rollout."""
+
+    minibatch_size: int = 256
+    """Transitions in a gradient step, at most: an epoch is cut into equal minibatches no larger than this."""
+
+    entropy_coef: float = 0.0
+    """Weight of the entropy bonus; the entropy is the mean over action dimensions."""
+
+    value_coef: float = 0.5
+    """Weight of the mean squared value error."""
+
+    max_grad_norm: float = 0.5
+    """Longer gradients, over all parameters of both networks, are shortened to this norm."""
+
+    target_kl: float | None = None
+    """Ends the epochs at the first minibatch where the new policy is further than this from the old; None: never."""
+
+    log_std_init: float = -1.0
+    """Log standard deviation of the first policy, in units of the environment's actions."""
+
+    log_std_final: float | None = None
+    """None learns the log standard deviation; a number moves it there linearly over `total_updates` instead."""
+
+    learning_rate_decay: bool = False
+    """Whether the step size shrinks linearly to zero over `total_updates`."""
+
+    total_updates: int = 0
+    """Length of the schedules in calls of `update`, one a rollout; needed only with a schedule."""
+
+    def __post_init__(self) -> None:
+        for name in ("learning_rate", "clip_range", "epochs", "minibatch_size", "max_grad_norm"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(
+                    f"PpoConfig.{name}: expected a positive number; got {getattr(self, name)!r}."
+                )
+        for name in ("entropy_coef", "value_coef"):
+            if not getattr(self, name) >= 0:
+                raise ConfigError(f"PpoConfig.{name}: expected at least 0; got {getattr(self, name)!r}.")
+        if not 0 <= self.discount < 1:
+            raise ConfigError(
+                f"PpoConfig.discount: expected at least 0 and less than 1; got {self.discount!r}."
+            )
+        if not 0 <= self.gae_lambda <= 1:
+            raise ConfigError(f"PpoConfig.gae_lambda: expected from 0 to 1; got {self.gae_lambda!r}.")
+        if self.target_kl is not None and not self.target_kl > 0:
+            raise ConfigError(
+                f"PpoConfig.target_kl: expected a positive number, or None to run all epochs; got {self.target_kl!r}."
+            )
+        for name in ("log_std_init", "log_std_final"):
+            number = getattr(self, name)
+            if number is not None and not math.isfinite(number):
+                raise ConfigError(f"PpoConfig.{name}: expected a finite number; got {number!r}.")
+        if (self.learning_rate_decay or self.log_std_final is not None) and self.total_updates <= 0:
+            raise ConfigError(
+                "PpoConfig: learning_rate_decay and log_std_final need total_updates, the number of updates that "
+                f"the schedule lasts, to be positive; it is {self.total_updates}. Set it to the planned number "
+                "of iterations, or do without the schedule."
+            )

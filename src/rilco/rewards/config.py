@@ -1,0 +1,105 @@
+"""Settings of the reward learners. Checked without JAX, so that reading a run does not import it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from rilco.errors import ConfigError, check_choice
+
+LOSSES = ("logistic", "hinge", "sigmoid", "unhinged", "normalized-logistic", "normalized-hinge", "ap")
+"""Names of margin losses; `rilco.losses` has what they are."""
+SCHEDULES = ("constant", "linear", "cosine", "warm-up")
+"""Names of schedules of lambda; `classifier.py` has what they are."""
+LOG_VARIANCE_RANGE = (-10.0, 10.0)
+LOG_STD_RANGE = (-5.0, 2.0)
+"""Where the two spreads stay: nothing else keeps 1/C finite where the data show no noise at all."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ClassifierConfig:
+    """Hyper-parameters shared by every method that trains classifiers; the defaults are the paper's."""
+
+    loss: str = "ap"
+    """Margin loss, a name in `rilco.losses.LOSSES`."""
+    lam: float = 0.5
+    """Weight of non-expert pairs, pseudo-labelled or known, against the policy's; 0 leaves them out."""
+    lam_schedule: str = "constant"
+    """How `lam` comes about: "constant", "linear" or "cosine" growth from 0, or 0 at first ("warm-up")."""
+    lam_iterations: int = 0
+    """Iterations until `lam` is reached; needed by every schedule but the constant one."""
+    pseudo_labels: bool = True
+    """Whether demonstrations are pseudo-labelled; without, only known non-expert pairs weigh `lam`."""
+    as_published: bool = False
+    """RIL-P as the authors' code has it: all candidates, with no gradient through the term's scores."""
+    batch: int = 128
+    """Demonstration pairs in a mini-batch (the first term of the risk)."""
+    candidates: int = 640
+    """Further demonstration pairs in a mini-batch that may be pseudo-labelled (U and V in Algorithm 1)."""
+    selected: int = 128
+    """At most so many of the candidates are pseudo-labelled as non-expert (K in Algorithm 1)."""
+    minibatches: int = 5
+    """Adam steps an iteration; the policy's pairs are dealt out among them."""
+    learning_rate: float = 1e-3
+    """Adam's step size."""
+    gradient_penalty: float = 10.0
+    """Weight of the penalty on input gradients whose norm is not 1."""
+    hidden: tuple[int, ...] = (100, 100)
+    """Widths of the tanh layers."""
+
+    def __post_init__(self) -> None:
+        check_choice("loss", self.loss, LOSSES)
+        _require(self, "lam", "between 0 and 1", 0.0 <= self.lam <= 1.0)
+        for name in ("batch", "selected", "minibatches"):
+            _require(self, name, "at least 1", getattr(self, name) >= 1)
+        _require(
+            self,
+            "lam_schedule",
+            f"one of {', '.join(SCHEDULES)}",
+            self.lam_schedule in SCHEDULES,
+        )
+        _require(self, "lam_iterations", "0 or more", self.lam_iterations >= 0)
+        if self.lam_schedule != "constant":
+            _require(self, "lam_iterations", "1 or more with a schedule", self.lam_iterations > 0)
+        _require(self, "candidates", "0 or more", self.candidates >= 0)
+        _require(self, "learning_rate", "positive", self.learning_rate > 0)
+        _require(self, "gradient_penalty", "0 or more", self.gradient_penalty >= 0)
+        _require(self, "hidden", "positive widths", all(width >= 1 for width in self.hidden))
+
+    @property
+    def uses_pseudo_labels(self) -> bool:
+        """Whether any candidate can enter the risk; without them the method is GAIL with this loss."""
+        return self.pseudo_labels and self.lam > 0 and self.candidates > 0
+
+
+@dataclasses.dataclass(frozen=True)
+class VildConfig:
+    """Hyper-parameters of the model of demonstrators; the classifier has its own."""
+
+    learning_rate: float = 3e-4
+    """Adam's step size for noise and inference."""
+    cloning_steps: int = 1000
+    """Steps of behaviour cloning that the inference net starts with."""
+    hidden: tuple[int, ...] = (100, 100)
+    """Widths of the inference net's tanh layers."""
+    log_variance: float = -1.0
+    """Where the log-variance of every demonstrator's noise starts."""
+    log_std: float = -1.0
+    """Where the log standard deviation of inferred actions starts."""
+    temperature: float = 1.0
+    """What the reward is divided by in the bound: the lower, the more inference trusts the classifier."""
+
+    def __post_init__(self) -> None:
+        _require(self, "learning_rate", "positive", self.learning_rate > 0)
+        _require(self, "cloning_steps", "0 or more", self.cloning_steps >= 0)
+        widths = len(self.hidden) > 0 and all(width >= 1 for width in self.hidden)
+        _require(self, "hidden", "at least one layer, of positive widths", widths)
+        for name, (low, high) in (("log_variance", LOG_VARIANCE_RANGE), ("log_std", LOG_STD_RANGE)):
+            value = getattr(self, name)
+            _require(self, name, f"between {low:g} and {high:g}", low <= value <= high)
+        _require(self, "temperature", "positive", self.temperature > 0)
+
+
+def _require(config: ClassifierConfig | VildConfig, name: str, expected: str, holds: bool) -> None:
+    if not holds:
+        value = getattr(config, name)
+        raise ConfigError(f"{type(config).__name__}.{name}: expected {expected}; got {value!r}. Change it.")

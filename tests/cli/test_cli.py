@@ -1,0 +1,163 @@
+"""The command line as a user meets it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rilco.cli import COMMANDS
+from rilco.cli.parsing import COUNT
+from rilco.policy.saved import Policy, load_policy
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def rilco(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from rilco.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def hopper_policy(tmp_path) -> Path:
+    rng = np.random.default_rng(0)
+    sizes = [(15, 8), (8, 8), (8, 3)]
+    layers = [(rng.normal(0, 0.3, s).astype(np.float32), np.zeros(s[1], np.float32)) for s in sizes]
+    zeros, ones = np.zeros(15, np.float32), np.ones(15, np.float32)
+    Policy(zeros, ones, layers, np.zeros(3, np.float32), {"task": "hopper"}).save(tmp_path / "p.safetensors")
+    return tmp_path / "p.safetensors"
+
+
+def test_help_lists_every_command_and_imports_nothing_heavy():
+    code = "import sys; from rilco.cli import cli; cli(['--help'], standalone_mode=False); print(sorted(sys.modules))"
+    shown = python(code).stdout
+    for command in COMMANDS:
+        assert command in shown
+    for module in ("'jax'", "'h5py'", "'pybullet'", "'matplotlib'"):
+        assert module not in shown
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command):
+    result = rilco(command, "--help")
+    assert result.returncode == 0, result.stderr
+    assert "Usage" in result.stdout
+
+
+def test_import_is_light():
+    assert python("import rilco, sys; print('jax' in sys.modules)").stdout.strip() == "False"
+
+
+def test_policy_deploys_without_jax_and_simulator(hopper_policy):
+    code = f"""
+import sys
+for name in ("jax", "jaxlib", "optax", "h5py", "gymnasium", "pybullet", "click", "rich"):
+    sys.modules[name] = None  # importing it now fails
+import numpy as np, rilco
+policy = rilco.load_policy({str(hopper_policy)!r})
+print(policy.predict(np.zeros(15)).shape, policy.predict(np.zeros((4, 15))).shape)
+"""
+    result = python(code)
+    assert result.stdout.strip() == "(3,) (4, 3)", result.stderr
+
+
+def test_errors_are_one_paragraph_without_a_traceback(tmp_path):
+    result = rilco("train", "--task", "walker", "--steps", "1k", "--out", tmp_path / "x")
+    assert result.returncode == 1
+    assert "Did you mean 'walker2d'" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_evaluate_and_play(hopper_policy, tmp_path):
+    result = rilco("evaluate", hopper_policy, "--episodes", 3, "--json")
+    table = json.loads(result.stdout)
+    assert len(table["returns"]) == 3
+    assert table["mean"] == pytest.approx(np.mean(table["returns"]))
+    again = json.loads(rilco("evaluate", hopper_policy, "--episodes", 3, "--json", "--workers", 1).stdout)
+    assert again == table
+    pytest.importorskip("imageio")
+    for ending in ("mp4", "gif"):
+        video = tmp_path / f"v.{ending}"
+        result = rilco("play", hopper_policy, "--video", video, "--max-steps", 5)
+        assert result.returncode == 0, result.stderr
+        assert video.stat().st_size > 1000
+    refused = rilco("play", hopper_policy, "--video", tmp_path / "v.avi")
+    assert refused.returncode == 1
+    assert ".mp4 or .gif" in refused.stderr
+
+
+def test_bad_policy_file(tmp_path):
+    (tmp_path / "p.safetensors").write_bytes(b"not one")
+    result = rilco("evaluate", tmp_path / "p.safetensors")
+    assert result.returncode == 1
+    assert "not a readable policy file" in result.stderr
+
+
+def test_policy_of_another_environment(hopper_policy):
+    policy = load_policy(hopper_policy)
+    dataclasses.replace(policy, card={"task": "ant"}).save(hopper_policy)
+    result = rilco("evaluate", hopper_policy)
+    assert result.returncode == 1
+    assert "trained for another environment" in result.stderr
+
+
+def test_expert_run_resumes_without_naming_its_options(tmp_path):
+    small = [f"--set={s}" for s in ("num_envs=4", "num_steps=5", "acktr.hidden_sizes=[8,8]")]
+    env = "tests.environments:Drift-v0"
+    options = [
+        "--env",
+        env,
+        "--steps",
+        40,
+        "--snapshot-every",
+        20,
+        "--evaluate-every",
+        20,
+        "--no-decay",
+        *small,
+    ]
+    made = rilco("experts", "train", *options, "--out", tmp_path / "run", "--quiet")
+    assert made.returncode == 0, made.stderr
+    assert len(list((tmp_path / "run" / "policy" / "snapshots").iterdir())) == 2
+    again = rilco("experts", "train", "--out", tmp_path / "run", "--resume", "--quiet", "--steps", 60)
+    assert again.returncode == 0, again.stderr
+
+
+def test_policy_file_is_the_same_every_time(hopper_policy, tmp_path):
+    load_policy(hopper_policy).save(tmp_path / "again.safetensors")
+    assert (tmp_path / "again.safetensors").read_bytes() == hopper_policy.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("2e6", 2_000_000), ("300k", 300_000), ("5M", 5_000_000), ("1_000", 1000)]
+)
+def test_counts(text, number):
+    assert COUNT.convert(text, None, None) == number
+
+
+@pytest.mark.parametrize("text", ["many", "1.5", "", "k", "inf", "nan", "-inf"])
+def test_bad_counts(text):
+    import click
+
+    with pytest.raises(click.BadParameter):
+        COUNT.convert(text, None, None)
+
+
+def test_bench_writes_the_documented_json(tmp_path):
+    result = rilco("bench", "--task", "hopper", "--iterations", 2, "--json", tmp_path / "bench.json")
+    assert result.returncode == 0, result.stderr
+    table = json.loads((tmp_path / "bench.json").read_text())
+    assert set(table["tasks"]["hopper"]) == {"bare", "pool", "train"}
+    assert all(speed > 0 for speed in table["tasks"]["hopper"].values())
+    assert {"collect", "learn"} <= set(table["phases_ms"]["hopper"])
+    assert table["peak_rss_mb"] > 0

@@ -1,0 +1,100 @@
+"""D4RL's flat HDF5, as its own reader expects it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+from rilco.data.formats import d4rl, hdf5, load_file, save_file
+from rilco.data.record import Demonstrations
+from rilco.errors import DemonstrationError
+
+
+def write(path: Path, **changes: Any) -> Path:
+    """Seven pairs in three episodes: one fails, one runs out of time, one is cut by the end of the file."""
+    arrays = {
+        "observations": np.arange(21.0).reshape(7, 3),
+        "actions": np.arange(14.0).reshape(7, 2),
+        "rewards": np.arange(7.0),
+        "terminals": np.arange(7) == 2,
+        "timeouts": np.arange(7) == 4,
+        "infos/qpos": np.zeros((7, 9)),
+        "metadata/algorithm": b"SAC",
+    }
+    with h5py.File(path, "w") as file:
+        for name, values in (arrays | changes).items():
+            if values is not None:
+                file[name] = values
+    return path
+
+
+def test_episodes_end_at_terminals_and_timeouts(tmp_path: Path) -> None:
+    demos = load_file(write(tmp_path / "a.hdf5"))
+    assert demos.episode.tolist() == [0, 0, 0, 1, 1, 2, 2]
+    assert np.flatnonzero(demos.terminated).tolist() == [2]
+    assert np.flatnonzero(demos.truncated).tolist() == [4]
+    assert demos.reward is not None
+    assert demos.reward.tolist() == list(range(7))
+    assert demos.demonstrator_names == ("a.hdf5",)
+
+
+def test_old_files_have_no_timeouts(tmp_path: Path) -> None:
+    demos = load_file(
+        write(tmp_path / "a.hdf5", timeouts=None, terminals=np.eye(7, dtype=np.uint8)[2][:, None])
+    )
+    assert demos.episode.tolist() == [0, 0, 0, 1, 1, 1, 1]
+    assert demos.truncated is None
+
+
+def test_its_own_reader_finds_the_ends(tmp_path: Path, demos: Demonstrations) -> None:
+    """D4RL asks for these names and shapes, and splits where either flag is set."""
+    save_file(demos, tmp_path / "a.d4rl.hdf5")
+    with h5py.File(tmp_path / "a.d4rl.hdf5") as file:
+        np.testing.assert_array_equal(file["observations"], demos.obs)
+        np.testing.assert_array_equal(file["actions"], demos.action)
+        np.testing.assert_array_equal(file["rewards"], demos.reward)
+        assert file["terminals"].dtype == file["timeouts"].dtype == bool
+        assert np.flatnonzero(file["terminals"][()] | file["timeouts"][()]).tolist() == [4, 8, 11]
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"terminals": None}, "no terminals; it holds actions, infos, metadata, observations"),
+        ({"actions": np.ones((6, 2))}, r"action has the shape \[6, 2\]"),
+        ({"actions": np.ones(7)}, r"action has the shape \[7\]"),
+        ({"rewards": np.ones(6)}, r"rewards has the shape \[6\]; expected \[7\]"),
+        ({"terminals": np.full(7, 2)}, "values other than 0 and 1"),
+        ({"observations": np.ones((0, 3))}, "observations is empty"),
+        ({"observations": np.full((7, 3), np.nan)}, "NaN or infinite"),
+        ({"observations": np.full((7, 3), 1e200)}, "infinite as float32"),
+        ({"observations": np.full((7, 3), b"x")}, "expected numbers"),
+        ({"observations": 1.0}, "observations is empty"),
+        ({"observations": h5py.ExternalLink("other.h5", "/x")}, "is a group or a link"),
+        ({"terminals": h5py.SoftLink("/rewards")}, "is a group or a link"),
+    ],
+)
+def test_refuses(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    path = write(tmp_path / "a.hdf5", **changes)
+    with pytest.raises(DemonstrationError, match=message) as caught:
+        load_file(path)
+    assert str(path) in str(caught.value)
+
+
+def test_refuses_a_bomb_before_unpacking_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with h5py.File(write(tmp_path / "a.hdf5", observations=None), "a") as file:
+        file.create_dataset("observations", (10**12, 3), np.float32, chunks=(10**6, 3), compression="gzip")
+    monkeypatch.setattr(hdf5, "read", lambda *_: pytest.fail("unpacked"))
+    with pytest.raises(DemonstrationError, match="the limit is"):
+        load_file(tmp_path / "a.hdf5")
+
+
+def test_double_precision_is_read_a_slab_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hdf5, "_SLAB_BYTES", 50)  # two rows
+    values = np.random.default_rng(0).normal(size=(7, 3))
+    demos = d4rl.load(write(tmp_path / "a.hdf5", observations=values))
+    np.testing.assert_array_equal(demos.obs, values.astype(np.float32))

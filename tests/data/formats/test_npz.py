@@ -1,0 +1,147 @@
+"""rilco's own format: nothing is lost, nothing is executed, and a bad file says what is wrong with it."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rilco.data.formats import load_file, npz, save_file
+from rilco.data.record import Demonstrations
+from rilco.errors import DemonstrationError
+
+
+def everything(demos: Demonstrations) -> Demonstrations:
+    """The same pairs, with every field of the record known."""
+    return replace(
+        demos,
+        demonstrator=np.repeat([1, 0], 6),
+        terminated=np.arange(12) == 4,
+        truncated=np.arange(12) == 8,
+        expert=np.arange(12) < 7,
+        noise_rate=0.4,
+        demonstrator_names=("näive", "expert", "unused"),
+    )
+
+
+def test_round_trip_loses_nothing(tmp_path: Path, demos: Demonstrations) -> None:
+    full = everything(demos)
+    save_file(full, tmp_path / "a.npz")
+    back = load_file(tmp_path / "a.npz")
+    for field in fields(Demonstrations):
+        before, after = getattr(full, field.name), getattr(back, field.name)
+        assert type(before) is type(after), field.name
+        np.testing.assert_array_equal(before, after, strict=isinstance(before, np.ndarray))
+
+
+def test_what_is_unknown_stays_unknown(tmp_path: Path, demos: Demonstrations) -> None:
+    save_file(Demonstrations(demos.obs, demos.action), tmp_path / "a.npz")
+    back = load_file(tmp_path / "a.npz")
+    assert back.reward is back.terminated is back.truncated is back.expert is back.noise_rate is None
+
+
+def test_same_demonstrations_same_bytes(tmp_path: Path, demos: Demonstrations) -> None:
+    save_file(everything(demos), tmp_path / "a.npz")
+    save_file(everything(demos), tmp_path / "b.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_reads_what_numpy_writes(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "a.npz", obs=np.ones((4, 3)), action=np.ones((4, 1)), extra=np.ones(2))
+    back = load_file(tmp_path / "a.npz")
+    assert back.demonstrator_names == ("a.npz",)
+    assert back.obs.dtype == np.float32
+    np.savez(
+        tmp_path / "b.npz", obs=np.ones((4, 3), order="F"), action=np.ones((4, 1)), demonstrator=[0, 1, 1, 2]
+    )
+    assert load_file(tmp_path / "b.npz").demonstrator_names == (
+        "demonstrator 0",
+        "demonstrator 1",
+        "demonstrator 2",
+    )
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"action": None, "observations": np.ones(3)}, "no action; it holds obs, observations"),
+        ({"obs": np.full((4, 3), np.inf)}, "obs holds 12 values .* inf in row 0, dimension 0"),
+        ({"obs": np.full((4, 3), 1e300)}, "infinite as float32"),
+        ({"obs": np.ones(4)}, r"obs has the shape \[4\]"),
+        ({"obs": np.ones((0, 3)), "action": np.ones((0, 1))}, "not a single pair"),
+        ({"action": np.ones((3, 1))}, r"action has the shape \[3, 1\]; expected \[4, 1\]"),
+        ({"episode": np.zeros(0, int)}, r"episode has the shape \[0\]; expected \[4\]"),
+        ({"episode": np.ones(4)}, "episode has the type float64; expected whole numbers"),
+        ({"episode": [0, 0, -1, 0]}, "episode holds values from -1 to 0"),
+        (
+            {"demonstrator": [0, 0, 99999, 0]},
+            "demonstrator holds the id 99999; expected ids from 0 to 3",
+        ),
+        ({"demonstrator": [0, 0, 0, 1], "demonstrator_names": ["me"]}, "the id 1; expected ids from 0 to 0"),
+        ({"demonstrator_names": np.ones(1)}, "demonstrator_names has the shape"),
+        ({"expert": [0, 1, 2, 0]}, "expert holds values from 0 to 2"),
+        ({"reward": np.ones((4, 1))}, r"reward has the shape \[4, 1\]; expected \[4\]"),
+        ({"noise_rate": 0.5}, "noise_rate must be one number"),
+        ({"noise_rate": np.nan}, "noise_rate must be one number"),
+        ({"noise_rate": [0.1, 0.1]}, "noise_rate must be one number"),
+        ({"action": np.full((4, 1), "x")}, "action has the type <U1; expected numbers"),
+    ],
+)
+def test_refuses_bad_arrays(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    arrays: dict[str, Any] = {"obs": np.ones((4, 3)), "action": np.ones((4, 1))} | changes
+    path = tmp_path / "bad.npz"
+    np.savez(path, **{name: array for name, array in arrays.items() if array is not None})
+    with pytest.raises(DemonstrationError, match=message) as caught:
+        load_file(path)
+    assert str(path) in str(caught.value)
+
+
+class Opener:
+    """Unpickling this would create a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return open, (str(self.path), "w")
+
+
+def test_never_unpickles_an_object_array(tmp_path: Path) -> None:
+    obs = np.array([[Opener(tmp_path / "executed")]], dtype=object)
+    np.savez(tmp_path / "a.npz", obs=obs, action=np.ones((1, 1)))
+    with pytest.raises(DemonstrationError, match="obs is an array of objects"):
+        load_file(tmp_path / "a.npz")
+    assert not (tmp_path / "executed").exists()
+
+
+def with_header(path: Path, header: bytes) -> Path:
+    """An npz file whose observations have this npy header, and 12 values after it."""
+    block = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + np.ones(12, "<f4").tobytes()
+    action = io.BytesIO()
+    np.save(action, np.ones((4, 1)))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("obs.npy", block)
+        archive.writestr("action.npy", action.getvalue())
+    return path
+
+
+def test_header_must_match_the_bytes(tmp_path: Path) -> None:
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (%s, 3), }\n"
+    assert len(load_file(with_header(tmp_path / "a.npz", header % b"4"))) == 4
+    for rows in (b"3", b"5", b"-4", b"10000000000000", b"True"):
+        with pytest.raises(DemonstrationError, match="cannot be read as npz"):
+            load_file(with_header(tmp_path / "a.npz", header % rows))
+
+
+def test_refuses_a_bomb_before_unpacking_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rilco.data.formats.files.MAX_BYTES", 10**6)
+    monkeypatch.setattr(npz, "_read", lambda *_: pytest.fail("unpacked"))
+    np.savez_compressed(tmp_path / "a.npz", obs=np.zeros((10**5, 3)), action=np.zeros((10**5, 1)))
+    assert (tmp_path / "a.npz").stat().st_size < 10**5
+    with pytest.raises(DemonstrationError, match="the limit is"):
+        load_file(tmp_path / "a.npz")

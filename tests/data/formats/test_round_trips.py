@@ -1,0 +1,187 @@
+"""What every format promises: what goes in comes out, to the bit, or the module says what is lost."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from tests.data.formats.conftest import NEED_PYARROW, differences
+
+from rilco.data.formats import FORMATS, Format, convert, load_file, save_file, stretches
+from rilco.data.record import Demonstrations, concatenate
+from rilco.errors import ConfigError, DemonstrationError
+
+
+@pytest.fixture(params=[known for known in FORMATS if known.name != "authors"], ids=lambda known: known.name)
+def exact(request: pytest.FixtureRequest) -> Format:
+    """The formats that hold everything; the authors' holds one demonstrator without a name and no flags."""
+    if request.param.name in NEED_PYARROW:
+        pytest.importorskip("pyarrow")
+    return request.param
+
+
+def test_nothing_is_lost(tmp_path: Path, full_demos: Demonstrations, exact: Format) -> None:
+    save_file(full_demos, tmp_path / "a", exact.name)
+    assert differences(load_file(tmp_path / "a"), full_demos) == []
+
+
+def test_what_is_unknown_stays_unknown(tmp_path: Path, demos: Demonstrations, exact: Format) -> None:
+    bare = Demonstrations(demos.obs[:, :1], demos.action[:, :1])
+    save_file(bare, tmp_path / "a", exact.name)
+    assert differences(load_file(tmp_path / "a"), bare) == []
+
+
+def test_extreme_values_survive(tmp_path: Path, exact: Format) -> None:
+    tiny, huge = np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).max
+    obs = np.array([[-0.0, tiny], [huge, -huge]], np.float32)
+    demos = Demonstrations(obs, obs[:, ::-1], reward=[np.nan, np.inf])
+    save_file(demos, tmp_path / "a", exact.name)
+    back = load_file(tmp_path / "a")
+    assert back.obs.tobytes() == obs.tobytes()
+    assert back.reward is not None
+    np.testing.assert_array_equal(back.reward, demos.reward)
+
+
+def test_many_short_stretches(tmp_path: Path, exact: Format) -> None:
+    """More than fit into one batch or one file of the formats that have such limits."""
+    count = 2500 if exact.name in ("d4rl", "imitation", "lerobot") else 40  # a group or a folder for each
+    rng = np.random.default_rng(1)
+    demos = Demonstrations(rng.normal(size=(2 * count, 2)), rng.normal(size=(2 * count, 1)))
+    demos = replace(demos, episode=np.repeat(np.arange(count), 2))
+    save_file(demos, tmp_path / "a", exact.name)
+    assert differences(load_file(tmp_path / "a"), demos) == []
+
+
+def test_ordinary_data_is_cut_at_its_episodes(demos: Demonstrations) -> None:
+    assert stretches.split(demos).length.tolist() == [5, 4, 3]
+
+
+def test_the_record_of_other_data_is_left_aside(tmp_path: Path, full_demos: Demonstrations) -> None:
+    """Someone has added an episode since, and not to what only rilco reads."""
+    path = tmp_path / "a.robomimic.hdf5"
+    save_file(full_demos, path)
+    with h5py.File(path, "a") as file:
+        file.copy("data/demo_0", "data/demo_99")
+    back = load_file(path)
+    assert len(back) > len(full_demos)
+    assert back.demonstrator_names == (path.name,)
+    assert back.expert is back.noise_rate is None
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"version": 2}, "version 2"),
+        ({"noise_rate": 0.7}, "noise_rate"),
+        ({"noise_rate": "none"}, "noise_rate"),
+        ({"demonstrator_names": "me"}, "demonstrator_names"),
+        ({"demonstrator_names": [1]}, "demonstrator_names"),
+        ({"demonstrator": [0]}, r"demonstrator in rilco's record has the shape \[1\]"),
+        ({"demonstrator": None}, "demonstrator in rilco's record"),
+        ({"episode": [[0], [1, 2]]}, "cannot be read"),
+        ({"expert": ["yes", "no", "yes"]}, "expert has the type"),
+        ({"demonstrator": [9, 9, 9]}, "the id 9"),
+    ],
+)
+def test_a_damaged_record_is_refused(tmp_path: Path, demos: Demonstrations, changes, message: str) -> None:
+    path = tmp_path / "a.minari"
+    save_file(demos, path)
+    metadata = json.loads((path / "data" / "metadata.json").read_bytes())
+    metadata["rilco"] |= changes
+    (path / "data" / "metadata.json").write_text(json.dumps(metadata))
+    with pytest.raises(DemonstrationError, match=message) as caught:
+        load_file(path)
+    assert str(path) in str(caught.value)
+
+
+def test_no_format_decodes_pickles(
+    tmp_path: Path, demos: Demonstrations, exact: Format, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_file(demos, tmp_path / "a", exact.name)
+    real = builtins.__import__
+
+    def watched(name: str, *rest):
+        assert not name.startswith(("jsonpickle", "dill", "cloudpickle")), name
+        return real(name, *rest)
+
+    monkeypatch.setattr("pickle.loads", lambda *_: pytest.fail("unpickled"))
+    monkeypatch.setattr("pickle.load", lambda *_: pytest.fail("unpickled"))
+    monkeypatch.setattr(builtins, "__import__", watched)
+    load_file(tmp_path / "a")
+
+
+@pytest.mark.usefixtures("no_pyarrow")
+@pytest.mark.parametrize("name", sorted(NEED_PYARROW))
+def test_a_missing_library_names_the_extra(tmp_path: Path, demos: Demonstrations, name: str) -> None:
+    with pytest.raises(DemonstrationError, match=r"needs pyarrow.*rilco\[formats\]"):
+        save_file(demos, tmp_path / "a", name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("no_pyarrow")
+@pytest.mark.parametrize("name", ["imitation", "lerobot"])
+def test_a_missing_library_names_the_extra_on_loading(written: Path, name: str) -> None:
+    keys = ("observation.state",) if name == "lerobot" else ()
+    with pytest.raises(DemonstrationError, match=r"needs pyarrow.*rilco\[formats\]"):
+        load_file(written / name, obs_keys=keys)
+
+
+# --- convert
+
+
+def test_convert_between_any_two(tmp_path: Path, full_demos: Demonstrations, exact: Format) -> None:
+    save_file(full_demos, tmp_path / "a.npz")
+    convert(tmp_path / "a.npz", tmp_path / f"b{exact.extensions[0]}")
+    convert(tmp_path / f"b{exact.extensions[0]}", tmp_path / "c.npz")
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "c.npz").read_bytes()
+
+
+def test_convert_puts_several_together(tmp_path: Path, demos: Demonstrations) -> None:
+    save_file(demos, tmp_path / "a.npz")
+    save_file(demos, tmp_path / "b.d4rl.hdf5")
+    whole = convert([tmp_path / "a.npz", tmp_path / "b.d4rl.hdf5"], tmp_path / "c.npz")
+    assert differences(whole, load_file(tmp_path / "c.npz")) == []
+    assert differences(whole, concatenate([demos, demos])) == []
+
+
+def test_a_failed_convert_leaves_nothing(tmp_path: Path, full_demos: Demonstrations) -> None:
+    save_file(full_demos, tmp_path / "a.npz")
+    (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04 torn")
+    for source, target, kind in (
+        ("bad.npz", "b.minari", None),
+        ("missing.npz", "b.npz", None),
+        ("a.npz", "b.h5", None),  # two demonstrators, and the authors' layout holds one
+        ("a.npz", "b.txt", None),
+        ("a.npz", "b", "tape"),
+        ("a.npz", "nowhere/b.npz", None),
+    ):
+        with pytest.raises((DemonstrationError, ConfigError)):
+            convert(tmp_path / source, tmp_path / target, kind)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npz", "bad.npz"]
+
+
+def test_convert_overwrites_only_when_told(tmp_path: Path, demos: Demonstrations) -> None:
+    save_file(demos, tmp_path / "a.npz")
+    (tmp_path / "b.npz").write_bytes(b"precious")
+    with pytest.raises(ConfigError, match="something of that name already"):
+        convert(tmp_path / "a.npz", tmp_path / "b.npz")
+    assert (tmp_path / "b.npz").read_bytes() == b"precious"
+    convert(tmp_path / "a.npz", tmp_path / "b.npz", overwrite=True)
+    assert differences(load_file(tmp_path / "b.npz"), demos) == []
+    os.mkdir(tmp_path / "c.minari")
+    with pytest.raises(ConfigError, match="remove it first"):
+        convert(tmp_path / "a.npz", tmp_path / "c.minari", overwrite=True)
+
+
+def test_observation_keys_of_a_format_without(tmp_path: Path, demos: Demonstrations) -> None:
+    for known in FORMATS:
+        if not known.has_obs_keys and known.name not in NEED_PYARROW:
+            save_file(demos, tmp_path / known.name, known.name)
+            with pytest.raises(ConfigError, match="no named parts"):
+                load_file(tmp_path / known.name, obs_keys=["state"])

@@ -1,0 +1,72 @@
+"""Ladders: which snapshots are picked, and what is written about them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rilco.data.ladder import PUBLISHED_RETURNS, Rung, write_rung
+from rilco.data.ladder_search import between, make_ladder, pick, screen
+from rilco.errors import RunError
+from rilco.policy.saved import Policy, load_policy
+from rilco.runs.folder import Run
+
+
+def test_pick_takes_the_best_and_the_nearest_to_each_fraction():
+    returns = [0.0, 400.0, 1000.0, 980.0, 510.0, 90.0, -300.0]
+    ages = [1, 1, 9, 1, 1, 1, 1]
+    assert pick(returns, [1.0, 0.5, 0.4, 0.1, 0.0, -0.4], ages) == [2, 4, 1, 5, 0, 6]
+
+
+def test_pick_takes_beginners_only_and_not_experts_on_a_bad_day():
+    assert pick([1000.0, 500.0, 520.0], [1.0, 0.5], ages=[10, 6, 5]) == [0, 2]
+
+
+def test_where_to_look_further():
+    """Between neighbours that a wanted quality lies between, and only where nobody has it yet."""
+    known = {0: 0.0, 10: 20.0, 20: 1000.0}
+    assert between(known, [1.0, 0.5]) == [15]
+    assert between(known, [1.0, 0.01]) == [], "place 10 is near enough"
+    assert between({**known, 15: 490.0}, [1.0, 0.5]) == []
+    assert between({0: 0.0, 1: 1000.0}, [1.0, 0.5]) == [], "nothing lies between these"
+
+
+def test_pick_never_takes_a_policy_twice():
+    ages = [9, 1, 1, 1, 1, 1]
+    chosen = pick([100.0, 50.0, 49.0, 48.0, 47.0, 46.0], [1.0, 0.5, 0.5, 0.5, 0.5, 0.5], ages)
+    assert chosen == [0, 1, 2, 3, 4, 5]
+
+
+def test_screening_keeps_the_ends_and_more_of_the_beginning():
+    snapshots = [Path(f"{i}") for i in range(1000)]
+    kept = [int(path.name) for path in screen(snapshots, 40)]
+    assert kept[0] == 0
+    assert kept[-1] == 999
+    assert len(kept) <= 40
+    assert sum(i < 100 for i in kept) > sum(i >= 900 for i in kept)
+    assert screen(snapshots[:5], 40) == snapshots[:5]
+
+
+def test_card(tmp_path):
+    layers = [(np.zeros((2, 1), np.float32), np.zeros(1, np.float32))]
+    policy = Policy(
+        np.zeros(2, np.float32), np.ones(2, np.float32), layers, np.zeros(1, np.float32), {"task": "ant"}
+    )
+    rung = Rung("ant", 2, 1400.0, 20.0, 20, 0.4, 0.4, 640, 1, "rilco experts train ...")
+    write_rung(policy, rung, tmp_path)
+    assert json.loads((tmp_path / "2.json").read_text())["mean_return"] == 1400.0
+    assert load_policy(tmp_path / "2.safetensors").card["return"] == 1400.0
+
+
+def test_run_without_snapshots_is_refused(tmp_path):
+    with pytest.raises(RunError, match="at least 6"):
+        make_ladder([Run(tmp_path)], tmp_path / "out")
+
+
+def test_published_table_is_complete():
+    assert {task: len(returns) for task, returns in PUBLISHED_RETURNS.items()} == dict.fromkeys(
+        ("halfcheetah", "hopper", "walker2d", "ant"), 6
+    )

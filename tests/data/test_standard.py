@@ -1,0 +1,157 @@
+"""The standard datasets, from the policies that come with the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rilco.data import standard
+from rilco.data.ladder import PUBLISHED_RETURNS, shipped_ladders, shipped_rung
+from rilco.data.loading import load_demonstrations
+from rilco.data.standard import standard_files
+from rilco.errors import ConfigError, RunError
+from rilco.options import make_config
+from rilco.tasks.table import Task
+from rilco.training import read_demonstrations
+
+TASK = Task(task="hopper")
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A cache of its own, and few pairs."""
+    monkeypatch.setenv("RILCO_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(standard, "PAIRS", 200)
+    return tmp_path / "cache"
+
+
+def test_six_files_the_experts_first(cache):
+    files = standard_files(TASK)
+    parts = [load_demonstrations(file) for file in files]
+    assert [part.noise_fraction for part in parts] == [0.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    assert [part.demonstrator_names for part in parts] == [(f"hopper#{rung}",) for rung in range(1, 7)]
+    assert all(len(part) >= 200 for part in parts)
+
+
+def test_the_same_bytes_every_time_and_no_work_the_second_time(cache, tmp_path, monkeypatch):
+    said = []
+    files = standard_files(TASK, say=said.append)
+    assert len(said) == 1
+    again = standard_files(TASK, say=said.append)
+    assert files == again
+    assert len(said) == 1, "the cache served it"
+    monkeypatch.setenv("RILCO_CACHE", str(tmp_path / "another"))
+    elsewhere = standard_files(TASK)
+    for one, other in zip(files, elsewhere, strict=True):
+        assert one != other
+        assert Path(one).read_bytes() == Path(other).read_bytes()
+    assert not [path for path in cache.iterdir() if path.name.startswith(".")], "nothing unfinished is left"
+
+
+def test_a_run_without_files_has_the_standard_mixture(cache):
+    config = make_config({"task": "hopper", "noise_rate": 0.4})
+    demos = read_demonstrations(config)
+    assert demos.noise_rate == 0.4
+    assert demos.noise_fraction == pytest.approx(3 / 7, abs=0.02)
+    assert config.demos == (), "nothing of this machine is in the configuration"
+    assert demos.fingerprint() == load_demonstrations(standard_files(TASK), 0.4).fingerprint()
+
+
+def test_what_is_recorded_is_what_the_shipped_policy_does(cache):
+    demos = load_demonstrations(standard_files(TASK)[0])
+    policy, _ = shipped_rung("hopper", 1)
+    np.testing.assert_allclose(policy.predict(demos.obs[:50]), demos.action[:50], rtol=1e-5, atol=1e-5)
+
+
+def test_gaussian_non_experts_are_the_expert_with_noise(cache, monkeypatch):
+    from rilco.data.collect import NoiseLevel
+
+    levels = [NoiseLevel(variance, 0.0, 0.0, 0.0) for variance in (0.1, 0.2, 0.3, 0.4, 0.5)]
+    monkeypatch.setattr("rilco.data.collect.find_noise_levels", lambda policy, task: levels)
+    files = standard_files(TASK, "gaussian")
+    assert files != standard_files(TASK, "policy")
+    policy, _ = shipped_rung("hopper", 1)
+    spread = []
+    for file in files:
+        demos = load_demonstrations(file)
+        spread.append(float(np.var(demos.action - policy.predict(demos.obs))))
+    assert spread == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4, 0.5], rel=0.3, abs=1e-9)
+
+
+def test_a_cache_that_cannot_be_written_is_an_error_that_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(standard, "PAIRS", 5)
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("RILCO_CACHE", str(tmp_path / "file"))
+    with pytest.raises(RunError, match="RILCO_CACHE"):
+        standard_files(TASK)
+
+
+def test_where_the_cache_is(monkeypatch):
+    monkeypatch.delenv("RILCO_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    assert standard.cache_folder() == Path("/somewhere/rilco")
+
+
+@pytest.mark.parametrize(
+    "options", [{"task": "hopper"}, {"env": "Pendulum-v1", "noise_rate": 0.4}, {"env": "Pendulum-v1"}]
+)
+def test_no_files_and_no_standard_dataset_is_refused(options):
+    with pytest.raises(ConfigError, match="--demos"):
+        make_config(options)
+
+
+def test_files_and_a_kind_contradict_each_other():
+    with pytest.raises(ConfigError, match="--demo-kind gaussian"):
+        make_config({"task": "hopper", "noise_rate": 0.4, "demos": "x.npz", "demo_kind": "gaussian"})
+    with pytest.raises(ConfigError, match="gaussian"):
+        make_config({"task": "hopper", "noise_rate": 0.4, "demo_kind": "gausian"})
+
+
+# --- the shipped policies themselves
+
+
+@pytest.mark.parametrize("task", PUBLISHED_RETURNS)
+def test_the_ladder_has_the_published_qualities(task):
+    cards = [shipped_rung(task, rung)[1] for rung in range(1, 7)]
+    assert cards[0]["mean_return"] >= 0.95 * PUBLISHED_RETURNS[task][0]
+    for rung, card in enumerate(cards, 1):
+        assert card["task"] == task
+        assert card["rung"] == rung
+        assert card["episodes"] >= 20
+        assert card["fraction"] == pytest.approx(card["mean_return"] / cards[0]["mean_return"], abs=1e-3)
+        assert abs(card["fraction"] - card["published_fraction"]) <= 0.15
+        assert f"--task {task}" in card["command"]
+        assert f"--seed {card['seed']}" in card["command"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", PUBLISHED_RETURNS)
+def test_the_cards_say_what_the_policies_do(task):
+    """Measured again, from other start states: within four standard errors of the difference."""
+    from rilco.evaluation import evaluate
+
+    for rung in range(1, 7):
+        policy, card = shipped_rung(task, rung)
+        returns = evaluate(policy, episodes=4, seed=17).returns
+        error = card["std_return"] * (1 / 4 + 1 / card["episodes"]) ** 0.5
+        assert abs(returns.mean() - card["mean_return"]) < 4 * error + 5, f"{task}#{rung}"
+
+
+def test_the_documentation_shows_the_cards():
+    text = (Path(__file__).parents[2] / "docs" / "demonstrations.md").read_text()
+    for rungs in shipped_ladders():
+        returns = " | ".join(f"{rung.mean_return:,.0f} ± {rung.std_return:,.0f}" for rung in rungs)
+        assert f"| {rungs[0].task} | {returns} |" in text
+
+
+def test_a_shipped_policy_is_small_and_says_what_it_is():
+    policy, card = shipped_rung("ant", 1)
+    assert policy.card["task"] == "ant"
+    assert policy.card["return"] == card["mean_return"]
+
+
+def test_an_unknown_rung_names_the_known_ones():
+    with pytest.raises(ConfigError, match="1 to 6"):
+        shipped_rung("ant", 7)

@@ -1,0 +1,152 @@
+"""The report's numbers against closed forms and brute force."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from rilco.experiment.statistics import (
+    Estimate,
+    compare,
+    estimate,
+    final_return,
+    improvement,
+    improvement_interval,
+    interquartile_mean,
+    iqm_interval,
+    probability_of_improvement,
+    stretch_means,
+)
+
+
+def test_final_return_is_the_mean_of_the_last_640k_transitions():
+    transitions = np.arange(1, 51) * 100_000
+    returns = np.arange(50.0)
+    # 5.0 M - 640 k = 4.36 M: evaluations at 4.4 to 5.0 M, that is the last seven
+    assert final_return(transitions, returns) == np.mean([43, 44, 45, 46, 47, 48, 49])
+    assert final_return(transitions, returns, window=100_000) == 49.0  # exclusive at its beginning
+    assert final_return(transitions, returns, window=100_001) == 48.5
+
+
+def test_final_return_of_a_run_that_is_shorter_than_the_window():
+    assert final_return(np.array([640, 1280]), np.array([1.0, 3.0])) == 2.0
+
+
+def test_estimate_has_the_textbook_standard_error():
+    assert estimate([1.0, 2.0, 3.0, 6.0]) == (3.0, pytest.approx(math.sqrt(14 / 3) / 2), 4)
+    assert estimate([7.0]) == (7.0, None, 1)
+
+
+@pytest.mark.parametrize(
+    "difference, verdict", [(9.9, "within"), (-9.9, "within"), (10.1, "above"), (-10.1, "below")]
+)
+def test_verdict_at_two_standard_errors_of_the_difference(difference, verdict):
+    # root(3² + 4²) = 5
+    comparison = compare(Estimate(100.0 + difference, 3.0, 4), Estimate(100.0, 4.0, 5))
+    assert comparison.difference == pytest.approx(difference)
+    assert comparison.stderr == pytest.approx(5.0)
+    assert comparison.verdict == verdict
+    assert not comparison.borrowed
+
+
+def test_a_single_run_scatters_like_a_published_one():
+    comparison = compare(Estimate(0.0, None, 1), Estimate(0.0, 2.0, 5))
+    assert comparison.borrowed
+    assert comparison.stderr == pytest.approx(2.0 * math.sqrt(1 + 5))  # sd = 2 √5, and the mean's own 2
+
+
+def test_stretch_means_against_a_loop():
+    rng = np.random.default_rng(0)
+    transitions = np.cumsum(rng.integers(1, 7, 200)) * 10  # many fall on the end of a stretch
+    returns = rng.normal(size=200)
+    index, x, y = stretch_means(transitions, returns, 100)
+    for i, mean_x, mean_y in zip(index, x, y, strict=True):
+        inside = (transitions > i * 100) & (transitions <= (i + 1) * 100)
+        assert inside.any()
+        assert mean_x == pytest.approx(transitions[inside].mean())
+        assert mean_y == pytest.approx(returns[inside].mean())
+    assert sum(((transitions > i * 100) & (transitions <= (i + 1) * 100)).sum() for i in index) == 200
+
+
+# -- over the tasks ------------------------------------------------------------------------------
+
+
+def test_interquartile_mean_of_known_numbers():
+    assert interquartile_mean(np.array([100.0, 1.0, 2.0, -50.0])) == 1.5
+    assert interquartile_mean(np.arange(8.0)) == 3.5
+    assert interquartile_mean(np.array([1.0, 5.0])) == 3.0  # too few to leave any out
+    assert interquartile_mean(np.array([1.0, 2.0, 3.0, 4.0, 1e9])) == 3.0
+
+
+@pytest.mark.parametrize("count", [3, 4, 7, 20, 101])
+def test_interquartile_mean_is_scipys_trimmed_mean(count):
+    scores = np.random.default_rng(count).normal(size=(5, count))
+    np.testing.assert_allclose(interquartile_mean(scores), scipy.stats.trim_mean(scores, 0.25, axis=-1))
+
+
+def test_improvement_against_all_pairs():
+    rng = np.random.default_rng(1)
+    x, y = rng.integers(0, 5, 6).astype(float), rng.integers(0, 5, 4).astype(float)  # with ties
+    pairs = [1.0 if a > b else 0.5 if a == b else 0.0 for a, b in itertools.product(x, y)]
+    assert improvement(x, y) == pytest.approx(np.mean(pairs))
+    assert improvement(x, y) + improvement(y, x) == pytest.approx(1.0)
+    u = scipy.stats.mannwhitneyu(x, y).statistic
+    assert improvement(x, y) == pytest.approx(u / (len(x) * len(y)))
+
+
+def test_improvement_of_two_normals_has_its_closed_form():
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(0.7, 1.0, 1000), rng.normal(0.0, 1.0, 1000)
+    assert improvement(x, y) == pytest.approx(scipy.stats.norm.cdf(0.7 / math.sqrt(2)), abs=0.03)
+
+
+def test_probability_of_improvement_counts_every_task_alike():
+    always, never = (np.array([2.0] * 9), np.array([1.0])), (np.array([1.0]), np.array([2.0] * 5))
+    assert probability_of_improvement([always[0], never[0]], [always[1], never[1]]) == 0.5
+
+
+def check_tails(interval, values):
+    """The interval's ends cut 2.5% off either side of a discrete distribution, whose steps may hold more."""
+    values = np.asarray(values)
+    assert (values < interval.low - 1e-9).mean() <= 0.03
+    assert (values <= interval.low + 1e-9).mean() >= 0.02
+    assert (values > interval.high + 1e-9).mean() <= 0.03
+    assert (values >= interval.high - 1e-9).mean() >= 0.02
+
+
+def test_intervals_against_all_possible_resamples():
+    tasks = [np.array([0.0, 1.0, 5.0]), np.array([2.0, 2.5, 7.0])]
+    rivals = [np.array([1.0, 2.0]), np.array([2.0, 9.0])]
+
+    def draws(runs):
+        return [np.array(draw) for draw in itertools.product(runs, repeat=len(runs))]
+
+    means = [interquartile_mean(np.concatenate(pair)) for pair in itertools.product(*map(draws, tasks))]
+    check_tails(iqm_interval(tasks, resamples=20_000), means)
+    each = [
+        [float(improvement(a, b)) for a, b in itertools.product(draws(x), draws(y))]
+        for x, y in zip(tasks, rivals, strict=True)
+    ]
+    check_tails(improvement_interval(tasks, rivals, resamples=20_000), np.add.outer(*each).ravel() / 2)
+
+
+def test_intervals_are_stratified_by_task():
+    # Each task's runs agree, so drawing them again changes nothing; drawing across tasks would.
+    tasks = [np.array([1.0, 1.0, 1.0]), np.array([5.0, 5.0, 5.0])]
+    assert iqm_interval(tasks) == (3.0, 3.0)
+
+
+def test_a_single_run_of_a_task_gives_no_interval():
+    several, single = np.array([1.0, 2.0]), np.array([3.0])
+    assert iqm_interval([several, single]) is None
+    assert improvement_interval([several], [single]) is None
+    assert iqm_interval([several, several]) is not None
+
+
+def test_intervals_are_the_same_every_time():
+    tasks = [np.random.default_rng(3).normal(size=5)]
+    assert iqm_interval(tasks) == iqm_interval(tasks)

@@ -1,0 +1,237 @@
+"""Pictures of demonstrations: the robot is posed as the observation says."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.spaces import Box
+from tests.judging.examples import CUT, make_audit, without_cut
+
+from rilco.data.record import Demonstrations
+from rilco.errors import TaskError
+from rilco.judging.pictures import (
+    HEIGHT,
+    WIDTH,
+    _bullet_pose,
+    _mujoco_pose,
+    encode,
+    most_telling,
+    pose_frames,
+    take_pictures,
+)
+from rilco.tasks.robots import ROBOTS
+from rilco.tasks.table import Task
+
+
+class Posed(gymnasium.Env):
+    """Like Gymnasium's MuJoCo environments: its observation is its state without the first position."""
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 50}  # noqa: RUF012 (gymnasium's contract)
+
+    def __init__(self, render_mode: str | None = None, broken: bool = False) -> None:
+        self.render_mode, self.broken = render_mode, broken
+        self.observation_space = Box(-np.inf, np.inf, (5,), np.float64)
+        self.action_space = Box(-1.0, 1.0, (1,), np.float32)
+        self.init_qpos = np.array([7.0, 0.0, 0.0])
+        self.observation_structure = {"skipped_qpos": 1, "qpos": 2, "qvel": 3}
+        self.state = np.zeros(6)
+
+    def set_state(self, qpos, qvel):
+        assert qpos.shape == (3,)
+        assert qvel.shape == (3,)
+        self.state = np.concatenate([qpos, qvel])
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return np.zeros(5), {}
+
+    def render(self):
+        if self.broken:
+            raise RuntimeError("no display")
+        return np.tile(self.state.astype(np.uint8)[None, :, None], (8, 1, 3))
+
+
+@pytest.fixture(autouse=True)
+def registered():
+    gymnasium.register("Posed-v0", entry_point=Posed)
+    gymnasium.register("PosedInTheDark-v0", entry_point=Posed, kwargs={"broken": True})
+    yield
+    for name in ("Posed-v0", "PosedInTheDark-v0"):
+        del gymnasium.registry[name]
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_a_posed_robot_gives_the_observation_back(name):
+    """Falling about at random takes the torso far from upright, also over more than a quarter turn."""
+    from rilco.tasks.bullet import _RawState
+
+    rng = np.random.default_rng(3)
+    batch, posed = (Task(task=name).make_batch(1) for _ in range(2))
+    try:
+        batch.reset([0], [rng])
+        posed.reset([0], [rng])
+        pose = _bullet_pose(posed)
+        angles = list(range(8, 8 + 2 * batch.action_dim, 2))
+        for step in range(60):
+            if step % 8 == 0:
+                action = rng.uniform(-1, 1, (1, batch.action_dim))
+            obs = batch.step(action).obs[0]
+            if step % 12 == 11:
+                pose(obs.astype(np.float64))
+                state = _RawState(np.array([posed._read(0)]))
+                back = posed._observe(state, posed._to_target(state, count_floor=True), slice(None))[0]
+                shown = [0, 1, 2, 6, 7, *angles]  # height, heading, roll, pitch, joints
+                np.testing.assert_allclose(back[shown], obs[shown], atol=2e-4)
+    finally:
+        batch.close()
+        posed.close()
+
+
+def test_a_robot_on_its_back():
+    """Beyond a quarter turn the Euler angles flip; the pose must not."""
+    import pybullet
+
+    batch = Task(task="hopper").make_batch(1)
+    try:
+        batch.reset([0], [np.random.default_rng(0)])
+        obs = np.zeros(15)
+        obs[6], obs[7] = np.pi, np.pi - 2.5
+        _bullet_pose(batch)(obs)
+        orientation = pybullet.getLinkState(batch.body, batch.torso, physicsClientId=batch.clients[0])[1]
+        up = np.reshape(pybullet.getMatrixFromQuaternion(orientation), (3, 3))[:, 2]
+        np.testing.assert_allclose(up, [np.sin(2.5), 0.0, np.cos(2.5)], atol=1e-6)
+    finally:
+        batch.close()
+
+
+def test_frames_show_the_pose():
+    upright, bent = np.zeros(15), np.zeros(15)
+    bent[7] = 0.9
+    frames = pose_frames(Task(task="hopper"), np.stack([upright, bent, upright]))
+    assert frames.shape == (3, HEIGHT, WIDTH, 3)
+    assert frames.dtype == np.uint8
+    assert np.array_equal(frames[0], frames[2])  # a pose does not depend on the one before
+    assert (frames[0] != frames[1]).any(axis=-1).mean() > 0.005
+
+
+def test_observations_of_another_task_are_refused():
+    with pytest.raises(TaskError, match=r"hopper: observations have the shape \[2, 4\]; expected \[n, 15\]"):
+        pose_frames(Task(task="hopper"), np.zeros((2, 4)))
+
+
+def test_environments_that_say_how_their_observation_is_made():
+    frames = pose_frames(Task(env="Posed-v0"), np.array([[1.0, 2, 3, 4, 5], [10, 20, 30, 40, 50]]))
+    assert frames[:, 0, :, 0].tolist() == [[7, 1, 2, 3, 4, 5], [7, 10, 20, 30, 40, 50]]
+
+
+@pytest.mark.parametrize("env_id", ["Hopper-v5", "Ant-v5"])
+def test_poses_of_real_mujoco_environments(env_id):
+    pytest.importorskip("mujoco")
+    env = gymnasium.make(env_id).unwrapped
+    env.reset(seed=0)
+    env.action_space.seed(0)
+    pose = _mujoco_pose(env, Task(env=env_id))
+    for _ in range(5):
+        obs = env.step(env.action_space.sample())[0]
+        shown = sum(env.observation_structure[part] for part in ("qpos", "qvel"))
+        env.reset(seed=1)
+        pose(obs)
+        np.testing.assert_allclose(env._get_obs()[:shown], obs[:shown], atol=1e-9)
+
+
+def test_the_most_telling_demonstrations():
+    audit = make_audit(experts=20, others=2, pieces=30)
+    chosen = most_telling(audit, 3)
+    scores = sorted(demo.score for demo in audit.demonstrations)
+    nearest = sorted(scores, key=lambda score: abs(score - CUT))[:3]
+    assert [demo.score for demo in chosen] == sorted({*scores[:3], *scores[-3:], *nearest})
+    no_cut = without_cut(audit, "clean", "One group.", 0.9)
+    assert [demo.score for demo in most_telling(no_cut, 3)] == scores[:3] + scores[-3:]
+    assert len(most_telling(audit, 100)) == len(audit.demonstrations)
+
+
+def demonstrations_of(audit, obs_dim: int) -> Demonstrations:
+    """Each observation says which demonstration and which step it is."""
+    lengths = [demo.pairs for demo in audit.demonstrations]
+    episode = np.repeat(np.arange(len(lengths)), lengths)
+    obs = np.zeros((len(episode), obs_dim))
+    obs[:, 0] = episode
+    obs[:, 1] = np.concatenate([np.arange(length) for length in lengths])
+    return Demonstrations(obs, np.zeros((len(obs), 1)), episode=episode)
+
+
+def test_pictures_are_of_the_right_moments(monkeypatch):
+    audit = make_audit(experts=3, episode_pairs=120, others=1, pieces=4, piece_pairs=50)
+    monkeypatch.setattr("rilco.judging.pictures.encode", lambda frame: bytes(frame[0, 1:3, 0]))
+    gallery = take_pictures(audit, demonstrations_of(audit, 5), Task(env="Posed-v0"), each=2)
+    chosen = most_telling(audit, 2)
+    assert set(gallery.pictures) == {demo.index for demo in chosen}
+    assert len(chosen) < len(audit.demonstrations)
+    for demo in chosen:
+        pictures = gallery.pictures[demo.index]
+        moments = [(demo.worst_step, pictures.worst)]
+        if demo.best_step == demo.worst_step:
+            assert pictures.best is None
+        else:
+            moments.append((demo.best_step, pictures.best))
+        for step, moment in moments:
+            end = min(step + 50, demo.pairs)
+            assert moment.steps[0] == step
+            assert len(moment.steps) == 4
+            assert max(moment.steps) < end
+            assert list(moment.steps) == sorted(set(moment.steps))
+            assert moment.images == tuple(bytes([demo.index, at]) for at in moment.steps)
+    assert gallery.note.startswith(
+        "Pictures are taken of the 2 demonstrations with the lowest scores, the 2 nearest"
+    )
+    everything = take_pictures(audit, demonstrations_of(audit, 5), Task(env="Posed-v0"), each=50)
+    assert everything.note.startswith("Pictures are taken of all demonstrations.")
+
+
+def test_short_demonstrations_have_fewer_pictures():
+    audit = make_audit(experts=1, episode_pairs=3, others=0)
+    gallery = take_pictures(audit, demonstrations_of(audit, 5), Task(env="Posed-v0"))
+    assert gallery.pictures[0].worst.steps == (0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    "env, reason",
+    [
+        ("PosedInTheDark-v0", "rendering failed .RuntimeError: no display"),
+        ("Pendulum-v1", "shape|cannot be read"),
+        ("CartPole-v1", "action space"),
+    ],
+)
+def test_where_no_picture_can_be_taken_the_note_says_why(env, reason):
+    audit = make_audit(experts=1, episode_pairs=3, others=0)
+    obs_dim = 3 if env == "Pendulum-v1" else 5
+    gallery = take_pictures(audit, demonstrations_of(audit, obs_dim), Task(env=env))
+    assert not gallery.pictures
+    assert gallery.note.startswith("No pictures: ")
+    assert re.search(reason, gallery.note)
+
+
+def test_without_pillow(monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    audit = make_audit(experts=1, episode_pairs=3, others=0)
+    gallery = take_pictures(audit, demonstrations_of(audit, 5), Task(env="Posed-v0"))
+    assert not gallery.pictures
+    assert "pip install 'rilco[video]'" in gallery.note
+
+
+def test_pictures_are_small_files():
+    from PIL import Image
+
+    frame = np.zeros((480, 480, 3), np.uint8)
+    frame[:, 240:] = 255
+    data = encode(frame)
+    assert len(data) < 10_000
+    image = np.asarray(Image.open(io.BytesIO(data)))
+    assert image.shape == (150, 150, 3)
+    assert image[75, 20].max() < 30
+    assert image[75, 130].min() > 225
