@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from benchmarks.zoo.mixtures import MIXTURES
 from benchmarks.zoo.page import write_table
-from benchmarks.zoo.parts import HOLDS, MINORITY, Mixture
+from benchmarks.zoo.parts import CLEAN, HOLDS, MINORITY, Mixture
 from benchmarks.zoo.recording import Manner, record
 from benchmarks.zoo.simulators import Simulator
 from benchmarks.zoo.tasks import TASKS, Task
@@ -181,7 +181,7 @@ def _truth(mixture: Mixture, task: Task, episodes: list[Episode], names: dict[in
         "good_majority": {"by_demonstrations": by_demos < 0.5, "by_pairs": by_pairs < 0.5},
         "assumption_holds": holds,
         "visible_in_data": mixture.visible and holds,
-        "why": mixture.why or (HOLDS if holds else MINORITY),
+        "why": mixture.why or (CLEAN if good.all() else HOLDS if holds else MINORITY),
         "faults": sorted({e.manner.kind for e in episodes if not e.manner.good}),
         "good_styles": sorted({" from ".join(filter(None, _style(e))) for e in episodes if e.manner.good}),
         "score": {"good": _mean(score[good]), "bad": _mean(score[~good])},

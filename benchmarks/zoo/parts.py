@@ -65,7 +65,8 @@ def bad(
     return Part(count, Manner(style, fault, size, start), people, consistent)
 
 
-HOLDS = "The good ones are the majority by demonstrations and by pairs, and the bad ones' states or actions differ."
+CLEAN = "There is no bad one to find."
+HOLDS = "The good ones are the majority both ways, and what the bad ones do or where they are differs."
 MINORITY = "The good ones are a minority, and the bad ones agree with each other: somebody has to name one."
 SCATTERED = "The good ones are a minority, but the largest group that agrees: no assumption says so."
 ENDING = "Every pair is an expert's: only the length and the place of the ending differ."
