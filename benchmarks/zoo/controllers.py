@@ -148,7 +148,7 @@ def mountain_car(push: float, softness: float) -> Factory:
 
 
 def lander(descent: float, levelling: float, hover: float = 0.55) -> Factory:
-    """Tilts towards the pad, and sinks the slower the lower it is."""
+    """After Gymnasium's heuristic: tilts towards the pad, and sinks the slower the lower it is."""
 
     def make(rng: np.random.Generator) -> Controller:
         sink, level = _vary(rng, descent, levelling)

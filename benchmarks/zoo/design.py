@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.zoo.parts import ENDING, GROUPS, LONG, MINORITY, SCATTERED, Mixture, bad, good
+from benchmarks.zoo.parts import COHERENT, ENDING, GROUPS, LONG, MINORITY, SCATTERED, Mixture, bad, good
 
 DESIGN = (
     # point mass
@@ -173,13 +173,14 @@ DESIGN = (
         "half-cheetah-gaits-sloppy",
         "half-cheetah",
         (good(12), good(10, "other gait"), bad(6, "sloppy", 0.4)),
-        "two gaits that share no states, and sloppy ones of one of them",
+        "two gaits that share few states, and sloppy ones of one of them",
+        why=COHERENT,
     ),
     Mixture(
         "half-cheetah-clean-gaits",
         "half-cheetah",
         (good(14), good(10, "other gait")),
-        "clean: two gaits that share no states",
+        "clean: two gaits that share few states",
         visible=False,
         why=GROUPS,
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.zoo.parts import ENDING, GROUPS, MINORITY, SCATTERED, SHORT, Mixture, bad, good
+from benchmarks.zoo.parts import COHERENT, ENDING, MINORITY, SCATTERED, SHORT, Mixture, bad, good
 
 LAST_WORD = (
     # two-link arm
@@ -146,9 +146,7 @@ LAST_WORD = (
         "swimmer-clean-gaits",
         "swimmer",
         (good(12), good(10, "other gait")),
-        "clean: two gaits",
-        visible=False,
-        why=GROUPS,
+        "clean: two gaits that share a good part of their states",
     ),
     Mixture(
         "swimmer-gain-idle",
@@ -170,6 +168,7 @@ LAST_WORD = (
         "hopper",
         (good(12), good(8, "other gait"), bad(4, "idle", 0.2)),
         "two gaits that share few states; 17% idle and fall",
+        why=COHERENT,
     ),
     # bipedal walker
     Mixture(

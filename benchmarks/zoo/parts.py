@@ -72,5 +72,6 @@ SCATTERED = "The good ones are a minority, but the largest group that agrees: no
 ENDING = "Every pair is an expert's: only the length and the place of the ending differ."
 LONG = "Bad demonstrations are long: the good ones are the majority by demonstrations and not by pairs."
 SHORT = "Bad demonstrations are short: the good ones are the majority by pairs and not by demonstrations."
+COHERENT = "Two gaits share few states, but each is coherent in itself, and the bad ones are not."
 GROUPS = "Two groups share few states: whether the smaller is a style or a fault, only a person knows."
 """Reasons that truth records give."""
