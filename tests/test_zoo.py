@@ -1,4 +1,4 @@
-"""The zoo of mixtures: the table, the files, and the faults. Only tasks that need no further packages are made."""
+"""The zoo: its table, its files and its faults. Only tasks that need no further packages are made."""
 
 import json
 
