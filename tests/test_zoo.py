@@ -9,7 +9,7 @@ from benchmarks.zoo.make import make
 from benchmarks.zoo.mixtures import MIXTURES
 from benchmarks.zoo.tasks import TASKS
 
-from rilco.demonstrations import load_demonstrations
+from rilco.data.loading import load_demonstrations
 
 # A wrong sign or order is only ever a mistake of the recording: who acts so sees it at once.
 KINDS = {*FAULTS, *RECORDING_FAULTS, "aborted", "weak policy"} - {"sign", "swapped"}

@@ -21,8 +21,8 @@ from benchmarks.zoo.recording import Manner, record
 from benchmarks.zoo.simulators import Simulator
 from benchmarks.zoo.tasks import TASKS, Task
 
-from rilco.demonstrations import Demonstrations
-from rilco.formats import save_file
+from rilco.data.formats import save_file
+from rilco.data.record import Demonstrations
 
 TRIES = 60
 """Starts that are tried for one demonstration until its score agrees with its label."""

@@ -84,7 +84,8 @@ def keep_compiled_programs() -> None:
         return
     cpuinfo = Path("/proc/cpuinfo")
     processor = cpuinfo.read_text().split("flags", 1)[-1].split("\n", 1)[0] if cpuinfo.exists() else ""
-    kind = hashlib.sha256(f"{platform.machine()} {platform.processor()} {processor}".encode()).hexdigest()[:12]
+    name = f"{platform.machine()} {platform.processor()} {processor}"
+    kind = hashlib.sha256(name.encode()).hexdigest()[:12]
     jax.config.update("jax_compilation_cache_dir", str(cache_folder() / f"compiled-{kind}"))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
