@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM ask a run to stop after its iteration; a second Ctrl-C stops it at once."""
+"""Ctrl-C and SIGTERM ask a run to stop after its iteration; a second one stops it at once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from types import FrameType
 from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+GRACE = 5.0
+"""Seconds after SIGTERM in which an iteration may come to its end; then the last checkpoint has to do."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -39,9 +41,12 @@ class StopSignal:
             raise Interrupted(self.signum)
 
     def _handle(self, signum: int, frame: FrameType | None) -> None:
-        if self.signum is not None and signum == signal.SIGINT:
-            raise Interrupted(signum)
+        if self.signum is not None:
+            raise Interrupted(self.signum)
         self.signum = signum
+        if signum == signal.SIGTERM:  # comes once, and then SIGKILL
+            self._before[signal.SIGALRM] = signal.signal(signal.SIGALRM, self._handle)
+            signal.setitimer(signal.ITIMER_REAL, GRACE)
 
     def __enter__(self) -> StopSignal:
         if threading.current_thread() is threading.main_thread():  # signals are the main thread's
@@ -49,5 +54,7 @@ class StopSignal:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        if signal.SIGALRM in self._before:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
         for number, handler in self._before.items():
             signal.signal(number, handler)
