@@ -6,14 +6,13 @@ import contextlib
 import difflib
 import json
 import os
-import secrets
-import shutil
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from rilco.errors import DemonstrationError
+from rilco.files import replacing
 
 MAX_BYTES = 8 * 2**30
 """The most that one file may unpack to. A few kilobytes can claim terabytes; five million pairs of Ant need
@@ -142,23 +141,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
             f"{path}: it could not be written, because there is a folder of that name with something in it. "
             "Choose another name, or remove the folder first."
         )
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        yield temporary
-        for written in [temporary] if temporary.is_file() else temporary.rglob("*"):
-            if written.is_file():
-                with written.open("rb") as file:  # the bytes must reach the disk before the name does
-                    os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except (OSError, RuntimeError) as error:  # the latter is what h5py raises when closing fails
-        reason = " ".join(str(getattr(error, "strerror", None) or error).split())[:200]
+        with replacing(path) as temporary:
+            yield temporary
+    except OSError as error:
+        reason = " ".join(str(error.strerror or error).split())[:200]
         raise DemonstrationError(
             f"{path}: the file could not be written ({reason}). Nothing was left behind. Check that the "
             "folder exists, may be written to and has space."
         ) from error
-    finally:
-        with contextlib.suppress(OSError):  # gone, because it was renamed
-            if temporary.is_dir():
-                shutil.rmtree(temporary)
-            else:
-                temporary.unlink()

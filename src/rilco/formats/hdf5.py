@@ -1,8 +1,12 @@
-"""Reading HDF5 that a stranger wrote: plain numbers only, and all of them stored in the very file."""
+"""Reading HDF5 that a stranger wrote: plain numbers only, and all of them stored in the very file.
+
+Also the one way in which all formats write it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import io
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +31,15 @@ def holds(path: Path, *names: str) -> bool:
             return any(name in file for name in names)
     except Exception:  # not HDF5, or damaged; loading explains it
         return False
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[h5py.File]:
+    """A file to fill; it is made in memory, because libhdf5 crashes the process where the disk is full."""
+    image = io.BytesIO()
+    with h5py.File(image, "w") as file:
+        yield file
+    path.write_bytes(image.getbuffer())
 
 
 def child(parent: h5py.Group, name: str) -> h5py.Group | h5py.Dataset | None:
