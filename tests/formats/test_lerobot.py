@@ -153,7 +153,7 @@ def test_refuses_a_bomb_before_unpacking_it(
     }
     pq.write_table(pa.table(frames), path / DATA, compression="zstd")
     assert (path / DATA).stat().st_size < count
-    monkeypatch.setattr("rilco.formats.files.MAX_BYTES", 4 * count)
+    monkeypatch.setenv("RILCO_MAX_GB", str(4 * count / 2**30))
     with monkeypatch.context() as patch:
         patch.setattr(pq.ParquetFile, "iter_batches", lambda *_, **__: pytest.fail("unpacked"))
         with pytest.raises(DemonstrationError, match="the limit is"):
@@ -161,6 +161,6 @@ def test_refuses_a_bomb_before_unpacking_it(
     # Lists of any length do not tell how much they hold: unpacking stops soon after it is too much.
     lists = {name: values.cast(pa.list_(pa.float32())) for name, values in list(frames.items())[:2]}
     pq.write_table(pa.table(frames | lists), path / DATA, compression="zstd")
-    monkeypatch.setattr("rilco.formats.files.MAX_BYTES", 14 * count)
+    monkeypatch.setenv("RILCO_MAX_GB", str(14 * count / 2**30))
     with pytest.raises(DemonstrationError, match="the limit is"):
         load_file(path)

@@ -139,7 +139,7 @@ def test_header_must_match_the_bytes(tmp_path: Path) -> None:
 
 
 def test_refuses_a_bomb_before_unpacking_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rilco.formats.files.MAX_BYTES", 10**6)
+    monkeypatch.setenv("RILCO_MAX_GB", str(10**6 / 2**30))
     monkeypatch.setattr(npz, "_read", lambda *_: pytest.fail("unpacked"))
     np.savez_compressed(tmp_path / "a.npz", obs=np.zeros((10**5, 3)), action=np.zeros((10**5, 1)))
     assert (tmp_path / "a.npz").stat().st_size < 10**5
