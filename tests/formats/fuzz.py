@@ -180,6 +180,11 @@ def samples(folder: Path) -> dict[str, Path]:
         write_packed(made[f"hdf5, {name}"], demos, options)
     made["npz, packed"] = folder / "packed.npz"
     np.savez_compressed(made["npz, packed"], obs=demos.obs, action=demos.action, episode=demos.episode)
+    made["npz, trajectories"] = folder / "trajectories.npz"
+    obs = np.insert(demos.obs, [5, 9, 12], 0.0, axis=0)
+    np.savez(made["npz, trajectories"], obs=obs, acts=demos.action, indices=[5, 9], terminal=[True] * 3)
+    made["lerobot 2, packed"] = folder / "packed.lerobot"
+    write_lerobot(made["lerobot 2, packed"], demos)
     made["policy"] = folder / "policy.safetensors"
     layers = [
         (np.ones((3, 4), np.float32), np.ones(4, np.float32)),
@@ -187,6 +192,23 @@ def samples(folder: Path) -> dict[str, Path]:
     ]
     Policy(np.zeros(3), np.ones(3), layers, np.zeros(2), {"task": "ant"}).save(made["policy"])
     return made
+
+
+def write_lerobot(path: Path, demos: Demonstrations) -> None:
+    """Version 2.1, with what is read of it alone, and with lists and packing that rilco does not write."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    features = {"observation.state": {"dtype": "float32", "shape": [demos.obs_dim]}}
+    for k in range(3):
+        mine = demos.episode == k
+        file = path / f"data/chunk-000/episode_{k:06d}.parquet"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        columns = {"observation.state": demos.obs[mine].tolist(), "action": demos.action[mine].tolist()}
+        table = pa.table(columns | {"episode_index": demos.episode[mine], "next.reward": np.ones(mine.sum())})
+        pq.write_table(table, file, compression="zstd", data_page_version="2.0" if k else "1.0")
+    (path / "meta").mkdir()
+    (path / "meta/info.json").write_text(json.dumps({"codebase_version": "v2.1", "features": features}))
 
 
 def packings() -> dict[str, dict[str, Any]]:

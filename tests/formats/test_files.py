@@ -115,7 +115,8 @@ def test_refuses_a_saved_pytorch_model(tmp_path: Path) -> None:
     [
         ("a.h5", b"obs,action\n1,2\n", "cannot be read as HDF5"),
         ("a.npz", b"obs,action\n1,2\n", "cannot be read as npz"),
-        ("a.csv", b"obs,action\n1,2\n", r"in no format that rilco knows; it begins with b'obs,acti'"),
+        ("a.txt", b"obs,action\n1,2\n", r"in no format that rilco knows; it begins with b'obs,acti'"),
+        ("a.csv", b"obs,action\n1,2\n", "there is no column obs_0; the first line names obs, action"),
         ("a.csv", b"\x89HDF\r\n\x1a\n torn", "cannot be read as HDF5"),
         ("a.csv", b"PK\x03\x04 torn", "cannot be read as npz"),
     ],
@@ -132,7 +133,7 @@ def test_unknown_layouts_are_told_by_their_names(tmp_path: Path) -> None:
     with pytest.raises(DemonstrationError, match=r"no obs_array and no .*; it holds seen\."):
         load_file(tmp_path / "a.dat")
     np.savez(tmp_path / "b.npz", observations=np.ones((3, 2)))
-    with pytest.raises(DemonstrationError, match="no obs and no action; it holds observations"):
+    with pytest.raises(DemonstrationError, match="no action; it holds observations"):
         load_file(tmp_path / "b.npz")
 
 
