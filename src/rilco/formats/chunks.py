@@ -1,15 +1,18 @@
 """The numbers of an HDF5 array: each chunk is unpacked once, and never to more than it may hold.
 
-libhdf5 would unpack a chunk to whatever its bytes expand to, unpack it again for every part that is read, and
-crash on a stored size of zero. So only what it does well is left to it: finding the bytes. Checksums, gzip and
-shuffling are undone here. A chunk of LZF goes through libhdf5, and must be small.
+libhdf5 believes what a chunk says of its size: it unpacks it to whatever its bytes expand to, reads beyond what
+it got, and does it all again for every part that is asked for. So it is only asked where the bytes lie. They are
+read, and gzip, LZF, shuffling and checksums undone, here.
 """
 
 from __future__ import annotations
 
+import array
 import itertools
 import math
+import os
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
 import h5py
@@ -17,14 +20,9 @@ import numpy as np
 
 _SLAB_BYTES = 2**24
 _OVERHANG = 2**27  # bytes: how much larger than the whole array a chunk may be
-_MOST_LZF = 2**22  # bytes of a stored chunk; LZF unpacks to at most 88 times as many
-_GZIP, _SHUFFLE, _CHECKSUM, _LZF = (
-    h5py.h5z.FILTER_DEFLATE,
-    h5py.h5z.FILTER_SHUFFLE,
-    h5py.h5z.FILTER_FLETCHER32,
-    32000,
-)
 _WORDS = 2**16  # of a checksum, at a time: the sums are then exact as float64
+_GZIP, _LZF = h5py.h5z.FILTER_DEFLATE, 32000
+_SHUFFLE, _CHECKSUM = h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_FLETCHER32
 
 
 def fill(rows: np.ndarray, dataset: h5py.Dataset) -> None:
@@ -48,21 +46,15 @@ def fill(rows: np.ndarray, dataset: h5py.Dataset) -> None:
 
 def _fill_from_chunks(rows: np.ndarray, dataset: h5py.Dataset) -> None:
     filters = _filters(dataset)
-    chunk, shape = dataset.chunks, (len(rows), *dataset.shape[1:])
-    grid = [range(0, size, step) for size, step in zip(dataset.shape, chunk, strict=True)]
-    _check_stored(dataset, math.prod(map(len, grid)), filters)
-    for offset in itertools.product(*grid):
-        if offset[0] >= len(rows):
-            break
-        place = tuple(
-            slice(low, min(low + step, size)) for low, step, size in zip(offset, chunk, shape, strict=True)
-        )
-        if _LZF in filters:
-            rows[place] = dataset[place]
-        else:
-            mask, stored = dataset.id.read_direct_chunk(offset)
-            used = [code for bit, code in enumerate(filters) if not mask >> bit & 1]
-            _place(rows[place], _unpack(stored, used, dataset), dataset)
+    with open(dataset.file.filename, "rb", buffering=0) as file:
+        for offset, mask, place, size in _stored(dataset):
+            if offset[0] < len(rows):
+                stored = np.frombuffer(os.pread(file.fileno(), size, place), np.uint8)
+                used = [code for bit, code in enumerate(filters) if not mask >> bit & 1]
+                corner = tuple(
+                    itertools.starmap(slice, zip(offset, np.add(offset, dataset.chunks), strict=True))
+                )
+                _place(rows[corner], _unpack(stored, used, dataset), dataset)
 
 
 def _filters(dataset: h5py.Dataset) -> list[int]:
@@ -70,57 +62,65 @@ def _filters(dataset: h5py.Dataset) -> list[int]:
     created = dataset.id.get_create_plist()
     found = [created.get_filter(k) for k in range(created.get_nfilters())]
     codes = [code for code, *_ in found]
-    unknown = [
-        name.decode(errors="replace")
+    others = [
+        str(name, errors="replace")
         for code, _, _, name in found
-        if code not in (_GZIP, _SHUFFLE, _CHECKSUM, _LZF)
+        if code not in (_GZIP, _LZF, _SHUFFLE, _CHECKSUM)
     ]
-    if unknown or len(set(codes)) < len(codes) or {_GZIP, _LZF} <= set(codes):
+    if others or len(set(codes)) < len(codes) or {_GZIP, _LZF} <= set(codes):
         raise ValueError(
-            f"{dataset.name} is packed with {', '.join(unknown) or 'the same filter twice'}; expected gzip or LZF, "
+            f"{dataset.name} is packed with {', '.join(others) or 'several filters of a kind'}; expected gzip or LZF, "
             "possibly shuffled and with checksums"
         )
-    if _LZF not in codes and not h5py.h5t.py_create(dataset.dtype, logical=True).equal(dataset.id.get_type()):
+    if not h5py.h5t.py_create(dataset.dtype, logical=True).equal(dataset.id.get_type()):
         raise ValueError(f"{dataset.name} is of an unusual kind of number; expected {dataset.dtype}")
     return codes
 
 
-def _check_stored(dataset: h5py.Dataset, expected: int, filters: list[int]) -> None:
-    """All chunks must be there, none empty, and no bytes of the file in two of them."""
+def _stored(dataset: h5py.Dataset) -> Iterator[tuple[list[int], int, int, int]]:
+    """Of each chunk its offset in the array, the filters that it goes without, its place in the file and its size.
+
+    All chunks must be there, each once, and no bytes of the file in two of them.
+    """
     size = dataset.dtype.itemsize * math.prod(dataset.chunks)
     if size > dataset.nbytes + _OVERHANG:
         raise ValueError(f"{dataset.name} has {dataset.nbytes} bytes, and a single chunk of it {size}")
-    room = dataset.file.id.get_filesize()
-    least, most = 1 + 4 * (_CHECKSUM in filters), _MOST_LZF if _LZF in filters else room
-    sound = 0
+    grid = [-(-length // step) for length, step in zip(dataset.shape, dataset.chunks, strict=True)]
+    expected, room = math.prod(grid), dataset.file.id.get_filesize()
+    numbers = array.array("q")  # a million chunks are honest, and should not be as many objects
 
-    def count(chunk: Any) -> bool | None:
-        nonlocal room, sound
-        room -= chunk.size
-        if room < 0 or not least <= chunk.size <= most:
-            return True  # ends the search
-        sound += 1
-        return None
+    def note(chunk: Any) -> bool | None:
+        nonlocal room
+        room -= max(1, chunk.size)
+        numbers.extend((*chunk.chunk_offset, chunk.filter_mask, chunk.byte_offset, chunk.size))
+        return True if room < 0 else None  # ends the search
 
-    dataset.id.chunk_iter(count)
-    if sound != expected:
+    dataset.id.chunk_iter(note)
+    table = np.frombuffer(numbers, np.int64).reshape(-1, dataset.ndim + 3)
+    corner, rest = np.divmod(table[:, : dataset.ndim], dataset.chunks)
+    strides = np.cumprod([1, *grid[:0:-1]])[::-1]
+    inside = not rest.any() and (corner < grid).all() and len(table) == expected
+    if room < 0 or not inside or (np.sort(corner @ strides) != np.arange(expected)).any():
         raise ValueError(
-            f"{dataset.name} has {sound} sound chunks; expected {expected}, each of {least} to {most} bytes, and "
-            "all in the file"
+            f"{dataset.name} has {len(table)} chunks; expected {expected}, each once and in the file"
         )
+    for *offset, mask, place, length in (map(int, row) for row in table):
+        yield offset, mask, place, length
 
 
-def _unpack(stored: bytes, filters: list[int], dataset: h5py.Dataset) -> np.ndarray:
+def _unpack(values: np.ndarray, filters: list[int], dataset: h5py.Dataset) -> np.ndarray:
     """[elements, bytes of one], possibly a view in another order."""
     itemsize = dataset.dtype.itemsize
     size = itemsize * math.prod(dataset.chunks)
-    values = np.frombuffer(stored, np.uint8)
     for code in reversed(filters):
         if code == _SHUFFLE:
             values = values.reshape(itemsize, -1).T
             continue
         values = np.ascontiguousarray(values).reshape(-1)
-        values = _checked(values) if code == _CHECKSUM else _inflated(values, size + 4)
+        if code == _CHECKSUM:
+            values = _checked(values)
+        else:
+            values = _inflated(values, size + 4) if code == _GZIP else _expanded(values, size + 4)
     if values.size != size:
         raise ValueError(f"a chunk of {dataset.name} has {values.size} bytes; expected {size}")
     return values.reshape(-1, itemsize)
@@ -153,6 +153,28 @@ def _inflated(packed: np.ndarray, most: int) -> np.ndarray:
     if not engine.eof:
         raise ValueError("a chunk is cut short")
     return result[:filled]
+
+
+def _expanded(packed: np.ndarray, most: int) -> np.ndarray:
+    """What LZF packed, up to `most` bytes: runs of bytes as they are, and distances back to bytes seen before."""
+    data, result, place = packed.tobytes(), bytearray(), 0
+    while place < len(data):
+        control, place = data[place], place + 1
+        if control < 32:
+            result += data[place : place + control + 1]
+            place += control + 1
+        else:
+            length = (control >> 5) + 2
+            if length == 9:
+                length, place = length + data[place], place + 1
+            distance, place = ((control & 31) << 8) + data[place] + 1, place + 1
+            if distance > len(result):
+                raise ValueError("a chunk refers to bytes before its first")
+            again = result[-distance:][:length]
+            result += again if distance >= length else (again * (length // distance + 1))[:length]
+        if len(result) > most:
+            raise ValueError("a chunk unpacks to more than it may hold")
+    return np.frombuffer(result, np.uint8)
 
 
 def _checked(stored: np.ndarray) -> np.ndarray:
