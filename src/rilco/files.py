@@ -4,31 +4,44 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import secrets
+import shutil
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from rilco.errors import RunError
+
+_FORGOTTEN = 3600.0  # seconds: whoever has not touched its half-written file for so long was killed
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yields a path to write a file or a folder to; it takes its real name only if all went well.
+
+    The bytes reach the disk before the name does, and the name before this ends. On any failure nothing is left
+    behind. What a killed process left of the same name is removed.
+    """
+    _remove_forgotten(path)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield temporary
+        for written in (temporary, *temporary.rglob("*")):
+            _sync(written)
+        os.replace(temporary, path)
+        _sync(path.parent)
+    finally:
+        _remove(temporary)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write `data` beside `path`, then rename it into place; on any failure nothing is left behind."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        with replacing(path) as temporary:
+            temporary.write_bytes(data)
     except OSError as error:
         raise cannot_write(path, error) from error
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files private
-        os.replace(temporary, path)
-    except OSError as error:
-        raise cannot_write(path, error) from error
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
 
 
 def cannot_write(path: Path, error: OSError) -> RunError:
@@ -39,7 +52,31 @@ def cannot_write(path: Path, error: OSError) -> RunError:
     )
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        if not path.is_dir():  # some file systems cannot sync a folder, and none loses the file by that
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):  # gone, because it was renamed
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _remove_forgotten(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        before = time.time() - _FORGOTTEN
+        start = f".{path.name}."
+        for other in os.scandir(path.parent):
+            if other.name.startswith(start) and other.name.endswith(".part"):
+                left = Path(other.path)
+                if max(each.lstat().st_mtime for each in (left, *left.rglob("*"))) < before:
+                    _remove(left)

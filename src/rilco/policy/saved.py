@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +20,7 @@ from rilco.files import write_atomically
 OBS_CLIP = 10.0
 OBS_EPSILON = 1e-8
 FORMAT = "rilco-policy-1"
+_HUGE = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,22 +126,65 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
 
 
 def _read_policy(file: Path) -> Policy:
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
-    if not file.exists():
+    if not file.is_file():
         raise RunError(f"{file}: no such policy file.")
     try:
         with safe_open(file, framework="numpy") as opened:
             header = json.loads((opened.metadata() or {}).get("rilco", "{}"))
             table = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
-        raise RunError(f"{file}: not a readable policy file ({error}).") from error
+    except Exception as error:  # damaged bytes: safetensors, json and NumPy raise a dozen types
+        raise RunError(
+            f"{file}: not a readable policy file ({' '.join(str(error).split())[:200]})."
+        ) from error
+    header = header if isinstance(header, dict) else {}
     if header.get("format") != FORMAT:
         raise RunError(
             f"{file}: expected a policy of format {FORMAT!r}, found {header.get('format')!r}; "
             "it was not written by this version of rilco."
         )
-    try:
-        return Policy.from_arrays(table, header.get("card"))
-    except KeyError as error:
-        raise RunError(f"{file}: the policy lacks the array {error}; the file is damaged.") from error
+    complaint = _complaint(table) or _complaint_of_card(header.get("card"))
+    if complaint:
+        raise RunError(f"{file}: {complaint}. The file is damaged, or not a policy: write or copy it again.")
+    return Policy.from_arrays(table, header["card"])
+
+
+def _complaint(table: Mapping[str, np.ndarray]) -> str | None:
+    """Why the arrays cannot act, or None: a policy that is loaded never gives anything but finite actions."""
+    count = max(1, sum(name.endswith(".weight") for name in table))
+    layers = [(f"layer{i}.weight", f"layer{i}.bias") for i in range(count)]
+    expected = {"obs_mean", "obs_var", "log_std", *(name for layer in layers for name in layer)}
+    if expected != set(table):
+        return f"the policy has the arrays {sorted(table)[:9]}; expected {sorted(expected)[:9]}"
+    for name, array in table.items():
+        ndim = 2 if name.endswith(".weight") else 1
+        if array.dtype != np.float32 or array.ndim != ndim or array.size == 0 or not np.isfinite(array).all():
+            return (
+                f"{name} has the type {array.dtype} and the shape {list(array.shape)}, or values that are not finite; "
+                f"expected finite float32 in {ndim} dimensions"
+            )
+    widths = [len(table["obs_mean"]), *(len(table[bias]) for _, bias in layers)]
+    if table["obs_var"].shape != (widths[0],) or table["log_std"].shape != (widths[-1],):
+        return "obs_var is not as long as obs_mean, or log_std not as the last bias"
+    if (table["obs_var"] < 0).any():
+        return "obs_var holds negative variances"
+    largest = OBS_CLIP  # of what goes into a layer: tanh gives 1 at most
+    for (weight, bias), shape in zip(layers, itertools.pairwise(widths), strict=True):
+        if table[weight].shape != shape:
+            return f"{weight} has the shape {list(table[weight].shape)}; expected {list(shape)}"
+        sums = largest * np.abs(table[weight]).sum(axis=0, dtype=np.float64) + np.abs(table[bias])
+        largest = 1.0
+        if max(float(sums.max()), math.exp(min(float(table["log_std"].max()), 700.0))) > _HUGE:
+            return f"{weight}, {bias} or log_std is so large that actions would be infinite"
+    return None
+
+
+def _complaint_of_card(card: Any) -> str | None:
+    """The card is optional in what it says, and names are texts."""
+    if not isinstance(card, dict):
+        return f"the card is {type(card).__name__}; expected a table"
+    for name in ("task", "env", "method"):
+        if not isinstance(card.get(name), str | None):
+            return f"{name} on the card is {type(card[name]).__name__}; expected a text"
+    return None

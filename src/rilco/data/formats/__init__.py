@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rilco.data.formats import authors, d4rl, imitation, lerobot, minari, npz, robomimic
+from rilco.data.formats import authors, csv, d4rl, imitation, lerobot, minari, npz, robomimic
 from rilco.data.formats.files import check_file, entries, existing, listing
 from rilco.data.formats.hdf5 import SIGNATURE as HDF5
 from rilco.data.record import Demonstrations, concatenate
@@ -37,6 +37,7 @@ class Format(NamedTuple):
 FORMATS: tuple[Format, ...] = (
     Format("authors", (".h5", ".hdf5"), HDF5, authors.recognise, authors.load, authors.save),
     Format("npz", (".npz",), b"PK\x03\x04", npz.recognise, npz.load, npz.save),
+    Format("csv", (".csv",), b"obs_0,", csv.recognise, csv.load, csv.save),
     Format("d4rl", (".d4rl.hdf5", ".d4rl.h5"), HDF5, d4rl.recognise, d4rl.load, d4rl.save),
     Format(
         "robomimic",
@@ -101,7 +102,12 @@ def load_file(path: str | os.PathLike[str], *, obs_keys: Sequence[str] = ()) -> 
     if len(set(obs_keys)) < len(obs_keys):
         raise ConfigError(f"An observation key is named twice: {', '.join(obs_keys)}. Name each once.")
     options: dict[str, Any] = {"obs_keys": obs_keys} if obs_keys else {}
-    return known.load(source, **options)
+    try:
+        return known.load(source, **options)
+    except MemoryError as error:
+        raise DemonstrationError(
+            f"{source}: there is not enough memory for it ({error}). Split it, or free some memory."
+        ) from error
 
 
 def save_file(

@@ -83,7 +83,7 @@ def save(demos: Demonstrations, path: Path) -> None:
     }
     if demos.reward is not None:
         arrays["reward_array"] = demos.reward[:, None]
-    with atomic_write(path) as temporary, h5py.File(temporary, "w") as file:
+    with atomic_write(path) as temporary, hdf5.writing(temporary) as file:
         for name, array in arrays.items():
             file.create_dataset(name, data=array)
 

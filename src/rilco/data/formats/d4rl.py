@@ -52,7 +52,7 @@ def save(demos: Demonstrations, path: Path) -> None:
     terminals, timeouts = np.zeros((2, len(demos)), bool)
     terminals[cut.last] = cut.terminated
     timeouts[cut.last] = cut.truncated | ~cut.terminated
-    with atomic_write(path) as temporary, h5py.File(temporary, "w") as file:
+    with atomic_write(path) as temporary, hdf5.writing(temporary) as file:
         file["observations"] = demos.obs
         file["actions"] = demos.action
         file["rewards"] = np.zeros(len(demos), np.float32) if demos.reward is None else demos.reward

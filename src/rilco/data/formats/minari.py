@@ -109,7 +109,7 @@ def save(
         temporary.mkdir()
         data = temporary / "data"
         data.mkdir()
-        with h5py.File(data / _HDF5, "w") as file:
+        with hdf5.writing(data / _HDF5) as file:
             for k in range(len(cut.start)):
                 group = file.create_group(f"episode_{k}")
                 group.attrs["id"] = k

@@ -48,7 +48,7 @@ def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
 def save(demos: Demonstrations, path: Path, env: str | None = None) -> None:
     """Writes a demonstration a stretch; `env`, a Gymnasium id, becomes the name in env_args."""
     cut = stretches.split(demos)
-    with atomic_write(path) as temporary, h5py.File(temporary, "w") as file:
+    with atomic_write(path) as temporary, hdf5.writing(temporary) as file:
         data = file.create_group("data")
         data.attrs["total"] = len(demos)
         data.attrs["env_args"] = json.dumps({"env_name": env or "", "type": _GYM, "env_kwargs": {}})
