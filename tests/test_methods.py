@@ -14,7 +14,7 @@ from rilco.config import RunConfig
 from rilco.data.formats import save_file
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError
-from rilco.methods import IMITATION, METHODS, TRUE_REWARD
+from rilco.methods import METHODS, find
 from rilco.options import make_config
 from rilco.policy.saved import load_policy
 
@@ -42,21 +42,22 @@ def demos(tmp_path):
 
 def settings_of(method: str) -> dict[str, object]:
     settings: dict[str, object] = dict(SIZES)
-    if method in TRUE_REWARD:
-        return settings | {f"{method}.hidden_sizes": [8, 8]}
-    if method == "bc":
+    reads = find(method).reads
+    if "bc." in reads:
         return settings | {"bc.hidden_sizes": [8, 8], "bc.batch": 16}
-    settings |= CLASSIFIER | {"acktr.hidden_sizes": [8, 8], "freeze_normalizer_after": 2}
-    if method.startswith("ril"):
+    settings[f"{find(method).policy_learner or 'acktr'}.hidden_sizes"] = [8, 8]
+    if "classifier." in reads:
+        settings |= CLASSIFIER | {"freeze_normalizer_after": 2}
+    if "classifier.candidates" in reads:
         settings |= LABELS
-    if method == "vild":
+    if "vild." in reads:
         settings |= {"vild.hidden": [8, 8], "vild.cloning_steps": 5}
     return settings
 
 
 def train(out, method, demos, *, steps=100, **options):
     settings = {**settings_of(method), **options.pop("settings", {})}
-    given = None if method in TRUE_REWARD else demos
+    given = demos if find(method).imitates else None
     return rilco.train(
         out,
         env=env_id("Drift"),
@@ -79,9 +80,10 @@ def lines(run) -> list[dict]:
     ]
 
 
-@pytest.mark.parametrize(
-    "method", [name for name in METHODS if name != "ril-co-clean"]
-)  # see test_cleaning.py
+ONE_RUN = [name for name, method in METHODS.items() if method.runner != "phases"]  # see test_cleaning.py
+
+
+@pytest.mark.parametrize("method", ONE_RUN)
 def test_every_method_trains_and_goes_on_exactly(tmp_path, demos, method):
     whole = train(tmp_path / "whole", method, demos)
     part = train(tmp_path / "part", method, demos, steps=60)
@@ -96,7 +98,7 @@ def test_every_method_trains_and_goes_on_exactly(tmp_path, demos, method):
 
 def test_methods_learn_different_things(tmp_path, demos):
     """Of three iterations' worth: no two methods are the same by a slip in the table."""
-    methods = [name for name in IMITATION if name not in ("bc", "gail", "ril-co-clean")]
+    methods = [name for name, method in METHODS.items() if method.make_reward and name != "gail"]
     rewards = {}
     for method in methods:
         run = train(tmp_path / method, method, demos, steps=60)

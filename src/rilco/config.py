@@ -12,7 +12,7 @@ from typing import Any
 from rilco.bc.config import BcConfig
 from rilco.clean.config import CleanConfig
 from rilco.errors import ConfigError, RunError, suggestion
-from rilco.methods import POLICY_LEARNERS, check_method, needs_demonstrations
+from rilco.methods import POLICY_LEARNERS, find
 from rilco.policy.config import AcktrConfig, PpoConfig
 from rilco.rewards.config import ClassifierConfig, VildConfig
 from rilco.tasks.table import Task
@@ -93,7 +93,7 @@ class RunConfig:
     """Of the computation; older ones are only ever read."""
 
     def __post_init__(self) -> None:
-        check_method(self.method)
+        method = find(self.method)
         for name in ("steps", "num_envs", "num_steps", "evaluation_episodes", "final_episodes"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}.")
@@ -115,7 +115,7 @@ class RunConfig:
                 f"--policy-learner {self.policy_learner}: unknown; known are {', '.join(POLICY_LEARNERS)}."
                 f"{suggestion(self.policy_learner, POLICY_LEARNERS)}"
             )
-        if self.method in POLICY_LEARNERS and self.policy_learner != self.method:
+        if method.policy_learner not in ("", self.policy_learner):
             raise ConfigError(
                 f"--method {self.method} with --policy-learner {self.policy_learner}: on the true reward the method "
                 "is the learner. Leave one of them out."
@@ -126,7 +126,7 @@ class RunConfig:
             )
 
     def _check_demonstrations(self) -> None:
-        if not needs_demonstrations(self.method):
+        if not find(self.method).imitates:
             if self.demos:
                 raise ConfigError(f"--method {self.method} learns from the true reward and takes no --demos.")
             return
@@ -182,6 +182,8 @@ class RunConfig:
                 if name in table:
                     table[name] = part(**_tuples(table[name]))
             return cls(**_tuples(table))
+        except ConfigError as error:  # a method from outside, or something of another version
+            raise RunError(f"{where}: {error}") from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise RunError(f"{where}: not a rilco run's configuration ({error!r}).") from error
 

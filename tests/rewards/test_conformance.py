@@ -14,7 +14,8 @@ import pytest
 
 from rilco.config import RunConfig
 from rilco.losses import LOSSES
-from rilco.methods import IMITATION, make_reward_learner
+from rilco.methods import METHODS, find, make_reward_learner
+from rilco.rewards.classifier import score
 from rilco.rewards.config import ClassifierConfig, VildConfig
 from rilco.rewards.learner import DemoArrays, RewardLearner
 from rilco.runs.checkpoint import Checkpoint, flatten, load_checkpoint, save_checkpoint, unflatten
@@ -25,8 +26,7 @@ OBS_DIM, ACTION_DIM, DEMONSTRATORS = 3, 2, 3
 # Compiling is nearly all that this suite takes: no effort on programs that run for milliseconds.
 QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 
-# Without a reward of their own: one has none, and the other is made of methods that have.
-METHODS = [name for name in IMITATION if name not in ("bc", "ril-co-clean")]
+WITH_REWARD = [name for name, method in METHODS.items() if method.make_reward]
 # Of the families that take any loss, those that are not methods of their own: "ril-co" is RIL-Co with the AP loss.
 ANY_LOSS = [
     f"{family} {loss}"
@@ -35,7 +35,7 @@ ANY_LOSS = [
     if loss not in ("ap", "logistic")
 ]
 LEARNERS = [
-    *METHODS,
+    *WITH_REWARD,
     *(pytest.param(name, marks=pytest.mark.slow) for name in ANY_LOSS),
 ]  # slow: all together
 
@@ -163,6 +163,21 @@ def test_a_reward_belongs_to_a_pair_whatever_the_leading_shape(name):
     assert len(np.unique(np.asarray(flat))) == 6
 
 
+def test_the_reward_is_the_methods_function_of_the_first_classifiers_score(name):
+    learner, batch = make(name), pairs(6)
+    state = learner.init(jax.random.key(0), OBS_DIM, ACTION_DIM)
+    stacked = (
+        state.params[0]["w"].ndim == 3
+    )  # RIL-Co, RIL-P and GAIL hold their classifiers on top of each other
+    first = jax.tree.map(lambda leaf: leaf[0], state.params) if stacked else state.params
+    g = score(first, batch.obs, batch.action)
+    own = {"gail-unhinged": g, "fairl": -g * np.exp(g), "vild": LOSSES["logistic"].fn(-g)}
+    method, _, loss = name.partition(" ")
+    loss = loss or ("logistic" if method.endswith("logistic") else "ap")
+    expected = own.get(name, LOSSES[loss].fn(-g))
+    np.testing.assert_allclose(learner.reward(state, batch.obs, batch.action), expected, rtol=1e-5, atol=1e-7)
+
+
 # --- determinism and compilation
 
 
@@ -214,12 +229,12 @@ def test_it_stays_finite_with_huge_scores(name, score):
 
 
 def test_a_single_demonstration_pair_is_enough_to_run(name):
-    demos = pairs(2 if name.startswith("ril-co") else 1)  # one for each classifier
+    demos = pairs(find(name.partition(" ")[0]).classifiers)  # one for each
     assert_finite(proceed(name, begin(name, demos), demos, pairs(seed=1), iterations=3))
 
 
 def test_a_single_policy_pair_is_enough_to_run(name):
-    if name not in METHODS:
+    if name not in WITH_REWARD:
         pytest.skip("compiles for another shape, and the loss makes no difference to shapes")
     learner, demos, policy = make(name), pairs(), pairs(1, seed=1)
     key = jax.random.key(0)

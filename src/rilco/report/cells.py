@@ -32,7 +32,7 @@ from rilco.experiment.statistics import (
     final_return,
     stretch_means,
 )
-from rilco.methods import check_options, needs_demonstrations
+from rilco.methods import check_options, find
 from rilco.runs.results import Results, RunRecord, Skipped
 
 FREE = ("method", "task", "demos", "noise_rate", "demo_kind", "steps", "seed")
@@ -186,7 +186,7 @@ def _data_group(config: RunConfig) -> CellKey:
 def _unusable(run: RunRecord) -> str | None:
     if not len(run.returns):
         return "not evaluated yet"
-    if not needs_demonstrations(run.config.method):
+    if not find(run.config.method).imitates:
         return "learns from the true reward"
     if in_grid(cell_key(run.config)) and changed_settings(run.config):
         return f"other settings than the paper's: {_settings_label(run.config)}"

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rilco.experiment.published import ABLATION, GAUSSIAN, MAIN, POLICY, RATES, TASKS
+from rilco.experiment.published import ABLATION, GAUSSIAN, MAIN, PARTS, POLICY, RATES, REFERENCE, TASKS
 from rilco.report.drawing import Figure, Panel
 from rilco.report.panels import (
     Cells,
@@ -82,9 +82,9 @@ def score_figure(scores: dict[float, list[MethodScore]]) -> Figure:
 
 def main_methods(cells: Cells, noise: str = POLICY) -> list[str]:
     """The paper's methods, and those that we ran besides; the ablations have a figure of their own."""
-    published = [name for name in MAIN if noise == POLICY or name != "bc"]
+    published = MAIN if noise == POLICY else PARTS["gaussian"][0]
     ours = {key.method for key in cells if key.noise == noise}
-    return in_order({*published, *ours} - (set(ABLATION) - {"ril-co"}))
+    return in_order({*published, *ours} - (set(ABLATION) - {REFERENCE}))
 
 
 def report_figures(

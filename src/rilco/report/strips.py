@@ -11,7 +11,7 @@ import numpy as np
 from rilco.data.ladder import shipped_rung
 from rilco.errors import ConfigError, RilcoError, RunError
 from rilco.evaluation import check_fits
-from rilco.experiment.published import POLICY, TASKS, CellKey
+from rilco.experiment.published import POLICY, REFERENCE, TASKS, CellKey
 from rilco.policy.saved import Policy, load_policy
 from rilco.report.cells import Cell
 from rilco.report.style import millions, task_label
@@ -102,7 +102,7 @@ def _chosen(task: str, cells: Mapping[CellKey, Cell]) -> RunRecord | None:
     found = [
         run
         for key, cell in cells.items()
-        if (key.task, key.noise, key.method) == (task, POLICY, "ril-co")
+        if (key.task, key.noise, key.method) == (task, POLICY, REFERENCE)
         for run in cell.runs
         if (run.path / "policy").is_dir()
     ]
