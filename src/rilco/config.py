@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,9 @@ VERSION = 2
 """Of what a run computes. Version 1 learned its first iteration from raw observations, and evaluated every policy from
 the same start states: its results can be read and compared, but not gone on from."""
 DEMO_KINDS = ("policy", "gaussian")
+PLACE = ("method", "task", "demos", "noise_rate", "demo_kind", "steps", "seed")
+"""Settings in which runs of a comparison differ; the next ones only say when a run is looked at."""
+LOOKS = ("evaluate_every", "evaluation_episodes", "snapshot_every")
 PARTS: dict[str, type] = {
     "classifier": ClassifierConfig,
     "vild": VildConfig,
@@ -161,6 +164,31 @@ class RunConfig:
     def every(self, transitions: int) -> int:
         """An interval in transitions as a number of iterations, at least one."""
         return max(1, round(transitions / self.transitions_per_iteration))
+
+    def flat(self) -> dict[str, Any]:
+        """The settings as one table, those of parts with a dot: `classifier.lam`."""
+        table: dict[str, Any] = {}
+        for own in fields(self):
+            value = getattr(self, own.name)
+            if isinstance(value, Task):
+                table[own.name] = value.name
+            elif is_dataclass(value):
+                table |= {f"{own.name}.{part.name}": getattr(value, part.name) for part in fields(value)}
+            else:
+                table[own.name] = value
+        return table
+
+    def changed(self) -> dict[str, Any]:
+        """The flat settings that are not the defaults, which are the paper's, and tell runs of one place apart."""
+        usual = RunConfig(
+            method="acktr"
+        ).flat()  # needs no demonstrations; its other settings are the defaults
+        left_out = (*PLACE, *LOOKS)
+        return {
+            name: value
+            for name, value in self.flat().items()
+            if name not in left_out and value != usual[name]
+        }
 
     def to_json(self) -> str:
         table = asdict(self)

@@ -18,6 +18,7 @@ import numpy as np
 from rilco.data.index import Demonstrator, demonstrators
 from rilco.data.record import Demonstrations, non_finite_allowed
 from rilco.errors import ConfigError
+from rilco.words import listed
 
 BLOCK = 65_536
 """Rows that are looked at together."""
@@ -247,12 +248,7 @@ def _digests(demos: Demonstrations) -> Iterator[bytes]:
 
 def _listing(dimensions: np.ndarray, most: int = 8) -> str:
     """`dimensions 1, 4 and 7`, or the first few of them."""
-    names = [str(dimension) for dimension in dimensions.tolist()]
-    if len(names) == 1:
-        return f"dimension {names[0]}"
-    if len(names) > most:
-        return f"dimensions {', '.join(names[:most])} and {len(names) - most} more"
-    return f"dimensions {', '.join(names[:-1])} and {names[-1]}"
+    return f"dimension{'s' if len(dimensions) > 1 else ''} {listed(map(str, dimensions.tolist()), most)}"
 
 
 def _columns(part: Dimensions) -> list[dict[str, Any]]:

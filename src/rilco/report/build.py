@@ -8,13 +8,13 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from rilco.errors import ConfigError, RunError
+from rilco.errors import ConfigError, RunError, require
 from rilco.experiment.published import RATES
 from rilco.files import write_atomically
 from rilco.report.aggregate import Expert, MethodScore, experts, scores_at
 from rilco.report.cells import Sorted, sort_results
 from rilco.report.content import Content
-from rilco.report.drawing import Figure, figure_files, require_matplotlib
+from rilco.report.drawing import Figure, figure_files
 from rilco.report.figures import curve_figure, report_figures
 from rilco.report.loss_figure import loss_figure
 from rilco.report.media import find_videos
@@ -39,7 +39,7 @@ def write_report(
     is listed on the page.
     """
     root, folder = Path(results), Path(out)
-    require_matplotlib()
+    require("matplotlib", "The report's figures", "plot")
     read = read_results(root)
     _check_anything(read, root)
     _check_writable(folder)

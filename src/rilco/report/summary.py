@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from rilco.experiment.published import (
     GAUSSIAN,
@@ -19,6 +19,7 @@ from rilco.methods import find
 from rilco.report.cells import Cell, Sorted
 from rilco.report.style import in_order, method_style, rate_label, task_label
 from rilco.report.tables import length_text, signed
+from rilco.words import listed, plural
 
 LONGER = 1.1
 """Runs of one place in the grid whose lengths differ by more than this factor are not of equal length."""
@@ -212,13 +213,3 @@ def in_prose(method: str) -> str:
 def cell_name(key: CellKey) -> str:
     kind = ", Gaussian" if key.noise == GAUSSIAN else ""
     return f"{in_prose(key.method)} on {task_label(key.task)} at {rate_label(key.noise_rate)}{kind}"
-
-
-def listed(items: Iterable[str]) -> str:
-    """`a, b and c`."""
-    *first, last = items
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def plural(count: int, noun: str, many: str | None = None) -> str:
-    return f"{count:,} {noun if count == 1 else many or noun + 's'}"

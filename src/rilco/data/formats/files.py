@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rilco.errors import DemonstrationError
+from rilco.words import listed
 
 MAX_BYTES = 8 * 2**30
 """The most that one file may unpack to. A few kilobytes can claim terabytes; five million pairs of Ant need
@@ -43,9 +44,8 @@ def entries(folder: Path) -> list[Path]:
 
 
 def listing(names: list[str], most: int = 8) -> str:
-    """`a, b, c and 4 more`."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more if names else "nothing"
+    """What there is, for an error message."""
+    return listed(names, most) if names else "nothing"
 
 
 def check_file(path: Path) -> None:
