@@ -49,7 +49,7 @@ def test_the_table_holds_every_loss_of_the_paper_under_its_own_name():
 
 
 @pytest.mark.parametrize("name", FORMULAS)
-def test_values_follow_the_formula(name, strict_jax):
+def test_values_follow_the_formula(name):
     np.testing.assert_allclose(
         value(name, GRID), FORMULAS[name](GRID.astype(np.float64)), rtol=2e-6, atol=1e-7
     )

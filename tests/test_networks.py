@@ -47,7 +47,6 @@ def test_keys_decide_weights(init):
     assert not any(np.array_equal(a["w"], b["w"]) for a, b in zip(first, other, strict=True))
 
 
-@pytest.mark.usefixtures("strict_jax")
 def test_apply_is_tanh_layers_and_a_linear_head():
     layers = build(init_mlp_uniform, 3)
     x = np.random.default_rng(0).normal(size=(2, 3, 4)).astype(np.float32)

@@ -8,8 +8,6 @@ import pytest
 from rilco import normalizer as module
 from rilco.normalizer import init_normalizer, init_reward_scaler
 
-pytestmark = pytest.mark.usefixtures("strict_jax")
-
 # Jitted, because one program compiles faster than its operations one by one.
 update_normalizer = jax.jit(module.update_normalizer)
 normalize = jax.jit(module.normalize)

@@ -11,7 +11,7 @@ from tests.experiment.tiny import tiny
 from rilco.config import RunConfig
 from rilco.errors import ConfigError
 from rilco.experiment import Grid, paper
-from rilco.experiment.grid import flat, make_jobs, run_name
+from rilco.experiment.grid import make_jobs, run_name
 from rilco.experiment.published import PARTS
 
 
@@ -99,7 +99,7 @@ def test_what_is_no_run_is_refused():
 
 
 def test_flat_has_every_setting():
-    table = flat(tiny())
+    table = tiny().flat()
     assert table["acktr.hidden_sizes"] == (8, 8)
     assert table["task"] == "tests.environments:Drift-v0"
     assert table["noise_rate"] is None

@@ -80,7 +80,6 @@ def test_one_program_serves_every_update(learner, state):
     assert learner.update._cache_size() <= max(before, 1)
 
 
-@pytest.mark.usefixtures("strict_jax")
 def test_update_promotes_no_type_and_no_rank():
     learner = acktr(AcktrConfig(hidden_sizes=(4,), learning_rate_decay=True, total_updates=5))
     state = jax.eval_shape(lambda key: learner.init(key, OBS_DIM, ACTION_DIM), jax.random.key(0))

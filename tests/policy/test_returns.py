@@ -151,7 +151,6 @@ def test_advantages_do_not_leak_over_an_end():
     assert one[2] != other[2]
 
 
-@pytest.mark.usefixtures("strict_jax")
 def test_advantages_promote_no_type_and_no_rank():
     shape = jax.eval_shape(
         lambda *arrays: module.generalized_advantages(*arrays, discount=0.9, gae_lambda=0.8),

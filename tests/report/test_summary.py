@@ -8,8 +8,9 @@ from tests.report.runs import EVERY, add_cells, write_run
 from rilco.experiment.published import CellKey, load_published
 from rilco.report.cells import sort_results
 from rilco.report.style import millions, number
-from rilco.report.summary import caveats, listed, summary
+from rilco.report.summary import caveats, summary
 from rilco.runs.results import read_results
+from rilco.words import listed
 
 
 def found(root):

@@ -108,21 +108,21 @@ def test_a_config_that_cannot_work_is_refused_by_field_and_value(change):
 
 
 @pytest.mark.parametrize("lead", [(), (4,), (2, 3)])
-def test_score_maps_pairs_of_any_leading_shape(params, lead, strict_jax):
+def test_score_maps_pairs_of_any_leading_shape(params, lead):
     obs, action = jnp.ones((*lead, OBS_DIM)), jnp.full((*lead, ACTION_DIM), 2.0)
     result = jax.jit(score)(params, obs, action)
     assert result.shape == lead
     np.testing.assert_allclose(result, naive_score(params, np.concatenate([obs, action], -1)), rtol=1e-5)
 
 
-def test_the_input_gradient_matches_finite_differences(params, strict_jax):
+def test_the_input_gradient_matches_finite_differences(params):
     x = points(6)
     np.testing.assert_allclose(
         jax.jit(input_gradient)(params, x), naive_input_gradient(params, x), rtol=1e-4, atol=1e-6
     )
 
 
-def test_the_penalty_matches_finite_differences(params, strict_jax):
+def test_the_penalty_matches_finite_differences(params):
     x = points(6)
     norms = np.linalg.norm(naive_input_gradient(params, x), axis=-1)
     np.testing.assert_allclose(jax.jit(gradient_penalty)(params, x), np.mean((norms - 1) ** 2), rtol=1e-4)
@@ -172,7 +172,7 @@ DEMO, POLICY, PSEUDO = (np.array(z, np.float32) for z in ([1.0, -2.0], [0.5, -1.
 
 
 @pytest.mark.parametrize("mask", [[True, True, True], [True, False, True], [False, False, True]], ids=str)
-def test_the_risk_is_the_papers(mask, strict_jax):
+def test_the_risk_is_the_papers(mask):
     def naive_mean(scores):  # of the sigmoid loss
         return sum(1 / (1 + math.exp(z)) for z in scores) / len(scores)
 

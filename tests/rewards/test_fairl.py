@@ -14,7 +14,7 @@ CONFIG = ClassifierConfig(batch=4, minibatches=2, hidden=(5,))
 
 
 @pytest.mark.parametrize("g", [-30.0, -1.0, -0.5, 0.0, 0.5, 3.0, LARGEST_EXPONENT])
-def test_the_reward_is_minus_u_log_u_of_the_density_ratio(g, strict_jax):
+def test_the_reward_is_minus_u_log_u_of_the_density_ratio(g):
     u = np.exp(np.float64(g))
     np.testing.assert_allclose(fairl_reward(jnp.float32(g)), -u * g, rtol=1e-5, atol=1e-12)
 

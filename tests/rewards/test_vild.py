@@ -55,7 +55,7 @@ def numbered(owners):
 NORMALS = np.random.default_rng(0).standard_normal((200_000, ACTION_DIM)).astype(np.float32)
 
 
-def test_the_expected_log_likelihood_and_the_entropy_are_those_of_sampled_actions(strict_jax):
+def test_the_expected_log_likelihood_and_the_entropy_are_those_of_sampled_actions():
     inferred = Inferred(jnp.array([[0.3, -1.0]]), jnp.log(jnp.array([[0.5, 2.0]])))
     seen, variance = np.array([[1.0, -2.0]], np.float32), np.array([[0.4, 3.0]], np.float32)
     actions = np.asarray(draw(Inferred(*(jnp.broadcast_to(x, NORMALS.shape) for x in inferred)), NORMALS))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 from rilco.data.ladder import PUBLISHED_RETURNS
 from rilco.experiment.published import ABLATION, GAUSSIAN, POLICY, RATES, SOURCE, SOURCE_URL
+from rilco.report.aggregate import Expert, MethodScore
 from rilco.report.blocks import figure_block, strip_blocks, video_blocks
-from rilco.report.content import Content
+from rilco.report.cells import Sorted
+from rilco.report.drawing import Figure
 from rilco.report.html import Markup, element
+from rilco.report.media import Strip, Video
 from rilco.report.style import number, task_label
 from rilco.report.summary import caveats, summary
 from rilco.report.tables import (
@@ -21,6 +26,30 @@ from rilco.report.tables import (
     skipped_table,
 )
 from rilco.words import listed, plural
+
+
+@dataclass(frozen=True)
+class Content:
+    """Everything that the page shows, gathered before any HTML is written."""
+
+    root: Path
+    """The results folder; paths are shown relative to it."""
+    found: Sorted
+    """Its runs."""
+    figures: Mapping[str, Figure]
+    """By name."""
+    experts: Mapping[str, Expert]
+    """By task."""
+    scores: Mapping[float, Sequence[MethodScore]]
+    """By noise rate."""
+    strips: Sequence[Strip] = ()
+    """Rendered frames."""
+    videos: Sequence[Video] = ()
+    """Of runs."""
+    more_videos: int = 0
+    """How many there are besides."""
+    complaints: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Whose frames could not be rendered, by reason."""
 
 
 class Section(NamedTuple):

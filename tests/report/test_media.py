@@ -11,7 +11,7 @@ from tests.report.runs import write_run
 from rilco.errors import ConfigError
 from rilco.policy.saved import Policy
 from rilco.report.cells import sort_results
-from rilco.report.strips import GAP, MOMENTS, make_strips, moments, side_by_side
+from rilco.report.media import GAP, MOMENTS, make_strips, moments, side_by_side
 from rilco.runs.results import read_results
 from rilco.tasks.robots import ROBOTS
 from rilco.tasks.table import Task
@@ -59,7 +59,7 @@ def test_a_fall_ends_the_strip():
 
 
 def test_the_last_policy_at_the_highest_noise_rate_is_shown(tmp_path, monkeypatch):
-    monkeypatch.setattr("rilco.report.strips.TASKS", ("halfcheetah",))  # the others take time
+    monkeypatch.setattr("rilco.report.media.TASKS", ("halfcheetah",))  # the others take time
     for name, rate, seed in (("clean", 0.0, 1), ("noisy", 0.4, 2), ("noisier", 0.4, 3)):
         run = write_run(tmp_path / name, [1.0], noise_rate=rate, seed=seed)
         limp("halfcheetah").save(run / "policy" / "last.safetensors")
@@ -74,7 +74,7 @@ def test_the_last_policy_at_the_highest_noise_rate_is_shown(tmp_path, monkeypatc
 
 
 def test_a_policy_file_cannot_choose_what_is_imported(tmp_path, monkeypatch):
-    monkeypatch.setattr("rilco.report.strips.TASKS", ("halfcheetah",))  # the others take time
+    monkeypatch.setattr("rilco.report.media.TASKS", ("halfcheetah",))  # the others take time
     run = write_run(tmp_path / "run", [1.0])
     limp("halfcheetah", {"task": None, "env": "no_such_module_of_ours:Evil-v0"}).save(
         run / "policy" / "last.safetensors"
@@ -85,7 +85,7 @@ def test_a_policy_file_cannot_choose_what_is_imported(tmp_path, monkeypatch):
 
 
 def test_policies_that_are_missing_torn_or_of_another_task_are_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("rilco.report.strips.shipped_rung", no_expert)
+    monkeypatch.setattr("rilco.report.media.shipped_rung", no_expert)
     write_run(tmp_path / "none", [1.0], task="hopper")
     torn = write_run(tmp_path / "torn", [1.0], task="ant")
     (torn / "policy").mkdir()

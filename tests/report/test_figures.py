@@ -11,9 +11,8 @@ from rilco.losses import LOSSES
 from rilco.report.aggregate import experts, scores_at
 from rilco.report.cells import sort_results
 from rilco.report.drawing import figure_files, panel_svg
-from rilco.report.figures import main_methods, report_figures
+from rilco.report.figures import draw_curves, draw_finals, draw_scores, main_methods, report_figures
 from rilco.report.loss_figure import loss_figure, table_of_losses
-from rilco.report.panels import draw_curves, draw_finals, draw_scores
 from rilco.report.style import MARKERS, in_order, method_style
 from rilco.runs.results import read_results
 
