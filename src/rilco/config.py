@@ -24,7 +24,7 @@ the same start states: its results can be read and compared, but not gone on fro
 DEMO_KINDS = ("policy", "gaussian")
 PLACE = ("method", "task", "demos", "noise_rate", "demo_kind", "steps", "seed")
 """Settings in which runs of a comparison differ; the next ones only say when a run is looked at."""
-LOOKS = ("evaluate_every", "evaluation_episodes", "snapshot_every")
+LOOKS = ("evaluate_every", "evaluation_episodes", "final_episodes", "snapshot_every")
 PARTS: dict[str, type] = {
     "classifier": ClassifierConfig,
     "vild": VildConfig,

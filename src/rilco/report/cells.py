@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rilco.config import RunConfig
+from rilco.config import VERSION, RunConfig
 from rilco.errors import ConfigError
 from rilco.experiment.published import (
     GAUSSIAN,
@@ -170,6 +170,8 @@ def _unusable(run: RunRecord) -> str | None:
         return "not evaluated yet"
     if not find(run.config.method).imitates:
         return "learns from the true reward"
+    if run.config.version != VERSION:
+        return "made with the former start-up, which learned its first iteration from raw observations"
     if in_grid(cell_key(run.config)) and changed_settings(run.config):
         return f"other settings than the paper's: {_settings_label(run.config)}"
     return None

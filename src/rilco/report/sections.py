@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from rilco.data.ladder import PUBLISHED_RETURNS
 from rilco.experiment.published import ABLATION, GAUSSIAN, POLICY, RATES, SOURCE, SOURCE_URL
-from rilco.report.aggregate import Expert, MethodScore
 from rilco.report.blocks import figure_block, strip_blocks, video_blocks
-from rilco.report.cells import Sorted
-from rilco.report.drawing import Figure
+from rilco.report.content import Content
 from rilco.report.html import Markup, element
-from rilco.report.media import Strip, Video
 from rilco.report.style import number, task_label
 from rilco.report.summary import caveats, summary
 from rilco.report.tables import (
@@ -23,33 +18,10 @@ from rilco.report.tables import (
     final_tables,
     other_table,
     score_table,
+    seeds_table,
     skipped_table,
 )
 from rilco.words import listed, plural
-
-
-@dataclass(frozen=True)
-class Content:
-    """Everything that the page shows, gathered before any HTML is written."""
-
-    root: Path
-    """The results folder; paths are shown relative to it."""
-    found: Sorted
-    """Its runs."""
-    figures: Mapping[str, Figure]
-    """By name."""
-    experts: Mapping[str, Expert]
-    """By task."""
-    scores: Mapping[float, Sequence[MethodScore]]
-    """By noise rate."""
-    strips: Sequence[Strip] = ()
-    """Rendered frames."""
-    videos: Sequence[Video] = ()
-    """Of runs."""
-    more_videos: int = 0
-    """How many there are besides."""
-    complaints: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Whose frames could not be rendered, by reason."""
 
 
 class Section(NamedTuple):
@@ -66,6 +38,7 @@ def paragraph(*children: str, kind: str = "") -> Markup:
 def all_sections(content: Content) -> list[Section]:
     makers = (
         summary_section,
+        seeds_section,
         final_section,
         curve_section,
         ablation_section,
@@ -93,6 +66,25 @@ def summary_section(content: Content) -> Section:
     if mind:
         parts.append(paragraph(" ".join(mind), kind="note"))
     return Section("summary", "Summary", parts)
+
+
+def seeds_section(content: Content) -> Section | None:
+    if not content.seeds:
+        return None
+    text = paragraph(
+        "The same question asked of single runs: do ours and the published ones come from one distribution? Each run "
+        "counts with the mean of its evaluations in the last whole million of transitions that all runs of its cell "
+        "have. Welch’s test compares the two groups, and Holm’s correction allows for the number of cells."
+    )
+    caption = "Every run by itself, in the same million of transitions. Hollow: published. Filled: ours. Bars: means."
+    items = [element("li", row.sentence) for row in content.seeds]
+    parts = [
+        text,
+        figure_block(content.figures["seeds"], caption),
+        seeds_table(content.seeds),
+        element("ul", *items),
+    ]
+    return Section("seeds", "Seeds against seeds", parts)
 
 
 def final_section(content: Content) -> Section:

@@ -24,7 +24,7 @@ from rilco.files import write_atomically
 CONFIG, METRICS = "config.json", "metrics.jsonl"
 STOPPED = "stopped_early"
 """In the last line of a run that is finished before its configuration's length."""
-KEPT = ("transitions", "seconds", "eval_return", "eval_std", "eval_length", STOPPED)
+KEPT = ("transitions", "seconds", "eval_return", "eval_std", "eval_length", "eval_episodes", STOPPED)
 """Of a line, when thinned."""
 OURS = ("README.md", "estimate.json", "logs")  # what may stand beside runs without being one
 
