@@ -18,6 +18,7 @@ import pytest
 from rilco.config import RunConfig
 from rilco.learning import Learner, make_learner, to_experience
 from rilco.methods import make_reward_learner
+from rilco.normalizer import on_device, on_host, update_normalizer
 from rilco.policy.acktr import acktr
 from rilco.policy.config import AcktrConfig
 from rilco.policy.saved import Policy
@@ -72,7 +73,16 @@ class Vehicles:
         steps = [self._step(policy) for _ in range(T)]
         obs, action, reward, truncated = (np.stack(column) for column in zip(*steps, strict=True))
         obs = np.concatenate([obs, np.float32(self.velocity)[None]])
-        return Transitions(obs, action, reward, np.zeros_like(truncated), truncated, np.empty(0))
+        return Transitions(
+            obs,
+            np.tile(policy.obs_mean, (T + 1, 1)),
+            np.tile(policy.obs_var, (T + 1, 1)),
+            action,
+            reward,
+            np.zeros_like(truncated),
+            truncated,
+            np.empty(0),
+        )
 
     def _step(self, policy):
         obs = self.velocity.astype(np.float32)
@@ -118,7 +128,11 @@ def imitate(method: str, *, noise_rate: float, seed: int, iterations: int = 400)
     state = learner.init(key, 2, 2, B)
     errors = []
     for i in range(iterations):
-        experience = to_experience(vehicles.collect(learner.policy(state)))
+        transitions = vehicles.collect(learner.policy(state))
+        if i < learner.moving_iterations:
+            statistics = update_normalizer(on_host(state.normalizer), transitions.obs[1:].reshape(-1, 2))
+            state = state._replace(normalizer=on_device(statistics))
+        experience = to_experience(transitions)
         batches = sample(demos, sample_rng)
         state, _ = learner.learn(state, experience, batches, jnp.int32(i), jax.random.fold_in(key, i))
         if i >= iterations - MEASURED and i % 10 == 9:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -92,9 +93,12 @@ def test_policy_learns_from_what_it_acted_on_and_from_the_learned_reward():
     """A policy learner that only remembers its rollout shows what it was given."""
     watching = PolicyLearner(
         init=lambda key, obs_dim, action_dim: Rollout(
-            *(jnp.zeros(s) for s in ((T, B, D), (T, B, A), (T, B))),
-            *(jnp.zeros((T, B), bool) for _ in range(2)),
-            jnp.zeros((B, D)),
+            obs=jnp.zeros((T, B, D)),
+            action=jnp.zeros((T, B, A)),
+            reward=jnp.zeros((T, B)),
+            terminated=jnp.zeros((T, B), bool),
+            truncated=jnp.zeros((T, B), bool),
+            last_obs=jnp.zeros((B, D)),
         ),
         update=lambda state, rollout, key: (rollout, {}),
         actor=lambda state: Actor((), jnp.zeros(A)),
@@ -131,7 +135,8 @@ def test_the_true_reward_does_not_reach_imitation():
 def test_same_key_same_bytes_and_compiled_once():
     a, b = run(True, 3)[0][-1], run(True, 3)[0][-1]
     assert all(np.array_equal(x, y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))
-    assert learner(True).learn._cache_size() == 1
+    compiled: Any = learner(True).learn
+    assert compiled._cache_size() == 1
 
 
 @pytest.mark.parametrize("part", ["reward", "policy"])

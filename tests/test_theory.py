@@ -36,8 +36,8 @@ def risk(name, g, positive, negative):
 
 SUPPORT = 6  # pairs x that have any probability
 share = st.floats(0, 1)
-densities = st.lists(st.floats(0, 1), min_size=SUPPORT, max_size=SUPPORT).filter(lambda w: sum(w) > 0.1)
-densities = densities.map(lambda weights: np.array(weights) / sum(weights))
+weights = st.lists(st.floats(0, 1), min_size=SUPPORT, max_size=SUPPORT).filter(lambda w: sum(w) > 0.1)
+densities = weights.map(lambda weights: np.array(weights) / sum(weights))
 scores = st.lists(st.floats(-20, 20, width=32), min_size=SUPPORT, max_size=SUPPORT).map(np.array)
 
 

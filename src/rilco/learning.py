@@ -80,7 +80,10 @@ def keep_compiled_programs() -> None:
     A program suits the processor that it was compiled for, so each kind of processor has a folder of its own.
     JAX_COMPILATION_CACHE_DIR names another folder; empty, it keeps nothing.
     """
-    if jax.config.jax_compilation_cache_dir is not None or "JAX_COMPILATION_CACHE_DIR" in os.environ:
+    if (
+        jax.config.values["jax_compilation_cache_dir"] is not None
+        or "JAX_COMPILATION_CACHE_DIR" in os.environ
+    ):
         return
     cpuinfo = Path("/proc/cpuinfo")
     processor = cpuinfo.read_text().split("flags", 1)[-1].split("\n", 1)[0] if cpuinfo.exists() else ""

@@ -23,6 +23,7 @@ from rilco.data.index import EpisodeIndex
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError, RunError, TrainingError
 from rilco.options import make_config
+from rilco.policy.saved import Policy
 from rilco.runs.results import thin
 from rilco.runs.standing import standing
 from rilco.training import train_run
@@ -54,7 +55,7 @@ def train(
     if after is None:
         state = learner.init(key, data.obs.shape[1], data.action.shape[1])
     else:
-        state, (first, *cuts) = after, cuts
+        state, first, cuts = after, cuts[0], cuts[1:]
     for last in cuts:
         state, nonfinite = learner.train(state, data, first, last, key)
         assert nonfinite == 0
@@ -323,7 +324,9 @@ def noisy_few() -> Demonstrations:
 def test_held_out_loss_tells_overfitting_and_the_best_weights_are_returned():
     demos = noisy_few()
     data, learner, key = prepare(demos, 0.5, seed=1), bc(OVERFITS), jax.random.key(1)
-    state, losses, policies = learner.init(key, 2, 1), [], []
+    state = learner.init(key, 2, 1)
+    losses: list[float] = []
+    policies: list[Policy] = []
     while not learner.stopped(state) and len(losses) < 50:
         first = len(losses) * INTERVAL
         state, _ = learner.train(state, data, first, first + INTERVAL, key)

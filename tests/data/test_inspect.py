@@ -37,10 +37,11 @@ def write_damaged(path: Path) -> Path:
 
 
 def show(*inspections, width: int = 100) -> str:
-    console = Console(file=io.StringIO(), width=width)
+    text = io.StringIO()
+    console = Console(file=text, width=width)
     for table in views.tables(inspections, width):
         console.print(table)
-    return console.file.getvalue()
+    return text.getvalue()
 
 
 def test_numbers_of_ordinary_data():

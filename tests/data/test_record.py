@@ -228,14 +228,14 @@ def test_fingerprint_covers_what_training_reads_and_nothing_else() -> None:
     # A pinned value: a run started with an older version must still know its demonstrations.
     assert mark == "0105543240151f1dbf2ccbc09ae2189c4bbfae59e90ff8e94ab49742225a80ac"
     others = {"expert": np.ones(6, bool), "reward": np.ones(6), "episode": np.arange(6), "noise_rate": 0.4}
-    assert replace(demos, **others, demonstrator_names=("a", "b")).fingerprint() == mark  # type: ignore[arg-type]
+    assert replace(demos, **others, demonstrator_names=("a", "b")).fingerprint() == mark
     changed = np.array(demos.obs)
     changed[5, 2] = np.nextafter(changed[5, 2], np.float32(9))
     marks = {
         mark,
         replace(demos, obs=changed).fingerprint(),
         replace(demos, action=demos.action * 2).fingerprint(),
-        replace(demos, demonstrator=[0, 0, 0, 0, 0, 1], demonstrator_names=()).fingerprint(),  # type: ignore[arg-type]
+        replace(demos, demonstrator=[0, 0, 0, 0, 0, 1], demonstrator_names=()).fingerprint(),
         Demonstrations(demos.obs[:, :2], np.hstack([demos.action, demos.action[:, :1]])).fingerprint(),
     }
     assert len(marks) == 5

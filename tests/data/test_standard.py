@@ -36,7 +36,7 @@ def test_six_files_the_experts_first(cache):
 
 
 def test_the_same_bytes_every_time_and_no_work_the_second_time(cache, tmp_path, monkeypatch):
-    said = []
+    said: list[str] = []
     files = standard_files(TASK, say=said.append)
     assert len(said) == 1
     again = standard_files(TASK, say=said.append)

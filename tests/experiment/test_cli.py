@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 import pytest
 from click.testing import CliRunner
@@ -77,7 +78,9 @@ def test_what_is_finished_is_not_begun_again(tmp_path, grid):
 def test_dry_run_lists_the_runs_and_the_time(tmp_path, grid, monkeypatch):
     from rilco.experiment import cost
 
-    speeds = lambda kinds, *how: ({name: cost.Speed(3600.0, 0.0, "") for name in kinds}, {})  # noqa: E731
+    def speeds(kinds: Iterable[str], *how: object) -> tuple[dict[str, cost.Speed], dict[str, str]]:
+        return {name: cost.Speed(3600.0, 0.0, "") for name in kinds}, {}
+
     monkeypatch.setattr(cost, "measure", speeds)
     fake_run(tmp_path / "out" / run_name(tiny(seed=1)), tiny(seed=1))
     fake_run(tmp_path / "out" / run_name(tiny(seed=2)), tiny(seed=2), iterations=4)

@@ -25,9 +25,9 @@ def board(tmp_path):
 
 
 def text(table) -> str:
-    console = Console(file=io.StringIO(), width=100)
-    console.print(table)
-    return console.file.getvalue()
+    shown = io.StringIO()
+    Console(file=shown, width=100).print(table)
+    return shown.getvalue()
 
 
 def test_rows_show_state_transitions_and_return(board):
@@ -97,12 +97,13 @@ def clock(monkeypatch):
 @pytest.fixture
 def lines(board, clock):
     """A display, and what it has said since it was last asked."""
-    console = Console(file=io.StringIO(), width=40)  # narrower than a line, which must stay one
+    shown = io.StringIO()
+    console = Console(file=shown, width=40)  # narrower than a line, which must stay one
 
     def said() -> list[str]:
-        text = console.file.getvalue()
-        console.file.seek(0)
-        console.file.truncate()
+        text = shown.getvalue()
+        shown.seek(0)
+        shown.truncate()
         return text.splitlines()
 
     with make_display(board, console) as display:
@@ -229,12 +230,13 @@ def test_a_line_names_only_so_many(board, monkeypatch):
 
 
 def test_a_live_table_on_a_terminal(board):
-    console = Console(file=io.StringIO(), width=100, height=20, force_terminal=True)
+    shown = io.StringIO()
+    console = Console(file=shown, width=100, height=20, force_terminal=True)
     with make_display(board, console) as display:
         display.refresh()
         display.note("Stopping; Ctrl-C again ends all [at once].")
         display.ended(board.end(board.rows["run1"].job, "stopped"))
-    assert "run3" in console.file.getvalue()
-    assert "1 finished, 1 stopped, 3 waiting" in console.file.getvalue()
-    assert "Ctrl-C again ends all [at once]." in console.file.getvalue()
-    assert "run1: stopped" not in console.file.getvalue()  # the table says so
+    assert "run3" in shown.getvalue()
+    assert "1 finished, 1 stopped, 3 waiting" in shown.getvalue()
+    assert "Ctrl-C again ends all [at once]." in shown.getvalue()
+    assert "run1: stopped" not in shown.getvalue()  # the table says so

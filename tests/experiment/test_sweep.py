@@ -66,11 +66,12 @@ class Pretender:
 def pretend(tmp_path, ends, stop=None, count=5, writes=True):
     jobs = make_jobs([(f"run{seed}", tiny(seed=seed)) for seed in range(count)])
     board = Board.of(jobs, survey(jobs, tmp_path), tmp_path)
-    console = Console(file=io.StringIO(), width=200)
+    shown = io.StringIO()
+    console = Console(file=shown, width=200)
     engine = Pretender(tmp_path, ends)
     engine.writes = writes
     failures = sweep(jobs, engine, board, Lines(board, console), stop or StopSignal())
-    return engine, board, failures, console.file.getvalue()
+    return engine, board, failures, shown.getvalue()
 
 
 def test_every_run_ends_and_failures_stop_nothing(tmp_path):

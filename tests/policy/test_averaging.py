@@ -21,9 +21,8 @@ def make(seed: int, hidden: tuple[int, ...] = (8, 6), mean: float = 0.0, scale: 
         for a, b in itertools.pairwise(sizes)
     ]
     moments = (mean + rng.normal(size=OBS), scale * rng.uniform(0.5, 2.0, size=OBS))
-    return Policy(
-        *(m.astype(np.float32) for m in moments), layers, rng.normal(size=ACTION).astype(np.float32)
-    )
+    obs_mean, obs_var = (m.astype(np.float32) for m in moments)
+    return Policy(obs_mean, obs_var, layers, rng.normal(size=ACTION).astype(np.float32))
 
 
 @pytest.mark.parametrize("hidden", [(), (8,), (8, 6), (4, 5, 6)])

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 from functools import partial
+from typing import Any
 
 import jax
 import numpy as np
@@ -117,7 +118,7 @@ def test_small_and_negative_eigenvalues_count_as_zero():
     matrix = np.float32(np.diag([4.0, 1e-7, -1e-3, 2e-6]))
     basis = decompose(Factors(None, matrix), 1e-6)
     np.testing.assert_allclose(np.sort(basis.outputs.values), [0.0, 0.0, 2e-6, 4.0], rtol=1e-4)
-    direction, product = precondition(basis, {"b": np.ones(4, np.float32)}, DAMPING)
+    direction, product = precondition(basis, {"b": jax.numpy.ones(4)}, DAMPING)
     np.testing.assert_allclose(direction["b"], 1.0 / np.array([4.01, 0.01, 0.01, 0.010002]), rtol=1e-4)
     assert product > 0.0
 
@@ -152,7 +153,8 @@ def test_many_updates_match_a_dense_implementation(layers):
     config = KfacConfig(eigen_interval=4, stat_decay=0.7, damping=DAMPING)
     update = jitted(config)
     state = init_kfac(layers)
-    running, stale, velocity = [], None, 0.0
+    running: list[Any] = []
+    stale, velocity = None, 0.0
     for step in range(10):
         inputs, output_grads = random_statistics(rng)
         grads = random_layers(rng, scale=10.0 ** rng.uniform(-4.0, 2.0))

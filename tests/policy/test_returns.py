@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import functools
+
 import jax
 import numpy as np
 import pytest
@@ -153,7 +155,7 @@ def test_advantages_do_not_leak_over_an_end():
 
 def test_advantages_promote_no_type_and_no_rank():
     shape = jax.eval_shape(
-        lambda *arrays: module.generalized_advantages(*arrays, discount=0.9, gae_lambda=0.8),
+        functools.partial(module.generalized_advantages, discount=0.9, gae_lambda=0.8),
         *random_rollout(0),
     )
     assert (shape.shape, shape.dtype) == ((7, 5), np.float32)

@@ -61,11 +61,12 @@ def test_an_update_uses_and_logs_the_lambda_of_its_iteration():
     learner, constant = ril_co(config), ril_co(dataclasses.replace(CONFIG, lam=0.25))
     demos = DemoArrays(*(rng.normal(size=(60, d)).astype(np.float32) for d in (2, 1)))
     draws = learner.sample(demos, np.random.default_rng(0))
-    update = functools.partial(learner.update, policy_obs=POLICY[:, :2], policy_action=POLICY[:, 2:])
     state, logged = learner.init(jax.random.key(0), 2, 1), []
     for i in range(3):
         before = state
-        state, info = update(state, draws, normalize=jnp.asarray, key=jax.random.key(i))
+        state, info = learner.update(
+            state, draws, POLICY[:, :2], POLICY[:, 2:], jnp.asarray, jax.random.key(i)
+        )
         logged.append(float(info["lam"]))
     assert logged == pytest.approx([0.0, 0.125, 0.25])
     expected, _ = constant.update(before, draws, POLICY[:, :2], POLICY[:, 2:], jnp.asarray, jax.random.key(2))

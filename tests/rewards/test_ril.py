@@ -61,7 +61,7 @@ select = jax.jit(pseudo_labels, static_argnums=2)
 
 
 def naive_selection(scores, selected):
-    kept = []
+    kept: list[float] = []
     for value in sorted(scores):
         if value < 0 and len(kept) < selected:
             kept.append(value)
@@ -225,7 +225,8 @@ def test_no_gradient_flows_through_the_scores_that_select():
     @jax.grad
     def slope(params):
         labels, info = pseudo_labels(params, jnp.array([[-1.0], [2.0], [-3.0]]), 2)
-        return jnp.sum(labels.x) + jnp.sum(labels.mask) + info["selected"] + info["called_nonexpert"]
+        terms = jnp.sum(labels.x), jnp.sum(labels.mask), info["selected"], info["called_nonexpert"]
+        return sum(term.astype(jnp.float32) for term in terms)
 
     assert all((leaf == 0).all() for leaf in jax.tree.leaves(slope(linear(1.0))))
 
@@ -256,7 +257,9 @@ def test_one_pair_cannot_be_split():
 def test_draws_of_a_mini_batch_are_distinct_and_stay_in_their_half():
     learner, demos = ril_co(CONFIG, split_seed=5), numbered(80)
     halves = [set(half.tolist()) for half in split(80, 2, seed=5)]
-    generator, first_term, candidates = np.random.default_rng(0), [set(), set()], [set(), set()]
+    generator = np.random.default_rng(0)
+    first_term: list[set[int]] = [set(), set()]
+    candidates: list[set[int]] = [set(), set()]
     for _ in range(20):
         draws = learner.sample(demos, generator)
         assert draws.obs.shape == (5, 2, 16, 1)

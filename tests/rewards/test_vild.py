@@ -274,13 +274,19 @@ def test_ids_are_grouped_anew_for_other_demonstrations_only():
     assert shares == [0.25, 0.75, 0.25]
 
 
+def prepare(learner, state, demos, seed):
+    """What VILD does once, before its first update."""
+    assert learner.prepare is not None
+    return learner.prepare(state, demos, identity, jax.random.key(seed))
+
+
 def test_demonstrations_that_do_not_say_who_made_them_are_refused():
     learner = vild(CONFIG, SMALL, num_demonstrators=1)
     demos = numbered([0, 0])._replace(demonstrator=None)
     with pytest.raises(DemonstrationError, match="--episodes-as-demonstrators"):
         learner.sample(demos, np.random.default_rng(0))
     with pytest.raises(DemonstrationError, match="--episodes-as-demonstrators"):
-        learner.prepare(None, demos, identity, jax.random.key(0))
+        prepare(learner, None, demos, 0)
 
 
 @pytest.mark.parametrize("ids", [[0, 2], [-1, 0]], ids=str)
@@ -355,7 +361,7 @@ def probe(seed=0):
         return learner.update(state, batches, obs, action, identity, update_key)
 
     state = jax.jit(learner.init, static_argnums=(1, 2))(jax.random.key(seed), OBS_DIM, ACTION_DIM)
-    cloned = state = learner.prepare(state, demos, identity, jax.random.key(seed))
+    cloned = state = prepare(learner, state, demos, seed)
     for iteration in range(300):
         key = jax.random.fold_in(jax.random.key(seed), iteration)
         state, info = iterate(state, learner.sample(demos, rng), key)
@@ -417,7 +423,7 @@ def test_preparing_touches_the_inference_net_alone_and_always_alike():
     demos = imitators(np.random.default_rng(0), 60)
 
     def prepared(seed):
-        return learner.prepare(state, demos, identity, jax.random.key(seed))
+        return prepare(learner, state, demos, seed)
 
     once, again, other = prepared(1), prepared(1), prepared(2)
     for left, right in zip(jax.tree.leaves(once), jax.tree.leaves(again), strict=True):
