@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ LABELS = {"classifier.candidates": 32, "classifier.selected": 8}
 
 
 @pytest.fixture
-def demos(tmp_path):
+def demos(tmp_path: Path):
     """Three demonstrators, six episodes."""
     rng = np.random.default_rng(0)
     given = Demonstrations(
@@ -84,7 +85,7 @@ ONE_RUN = [name for name, method in METHODS.items() if method.runner != "phases"
 
 
 @pytest.mark.parametrize("method", ONE_RUN)
-def test_every_method_trains_and_goes_on_exactly(tmp_path, demos, method):
+def test_every_method_trains_and_goes_on_exactly(tmp_path: Path, demos, method: str) -> None:
     whole = train(tmp_path / "whole", method, demos)
     part = train(tmp_path / "part", method, demos, steps=60)
     assert part.evaluations()
@@ -96,7 +97,7 @@ def test_every_method_trains_and_goes_on_exactly(tmp_path, demos, method):
     assert last[0] == last[1]
 
 
-def test_methods_learn_different_things(tmp_path, demos):
+def test_methods_learn_different_things(tmp_path: Path, demos) -> None:
     """Of three iterations' worth: no two methods are the same by a slip in the table."""
     methods = [name for name, method in METHODS.items() if method.make_reward and name != "gail"]
     rewards = {}
@@ -106,7 +107,7 @@ def test_methods_learn_different_things(tmp_path, demos):
     assert len(set(rewards.values())) == len(methods), rewards
 
 
-def test_gail_takes_any_loss(tmp_path, demos):
+def test_gail_takes_any_loss(tmp_path: Path, demos) -> None:
     same = [
         train(tmp_path / "a", "gail", demos, steps=40, settings={"classifier.loss": "ap"}),
         train(tmp_path / "b", "gail-ap", demos, steps=40),
@@ -137,12 +138,12 @@ def test_gail_takes_any_loss(tmp_path, demos):
         ("ril-co-clean", {"vild.log_variance": 0.0}, "vild.log_variance"),
     ],
 )
-def test_options_that_would_be_ignored_are_refused(method, options, named):
+def test_options_that_would_be_ignored_are_refused(method: str, options, named) -> None:
     with pytest.raises(ConfigError, match=named):
         make_config({"method": method, "task": "hopper", "demos": "demos.npz", **options})
 
 
-def test_the_method_is_the_learner_on_the_true_reward():
+def test_the_method_is_the_learner_on_the_true_reward() -> None:
     assert make_config({"method": "ppo", "task": "hopper"}).policy_learner == "ppo"
     with pytest.raises(ConfigError, match="policy-learner"):
         RunConfig(method="acktr", policy_learner="ppo")
@@ -153,7 +154,7 @@ def test_the_method_is_the_learner_on_the_true_reward():
 # --- PPO as the policy learner
 
 
-def test_ppo_has_longer_rollouts_and_as_many_classifier_steps_a_transition():
+def test_ppo_has_longer_rollouts_and_as_many_classifier_steps_a_transition() -> None:
     config = make_config({"task": "hopper", "demos": "demos.npz", "policy_learner": "ppo"})
     usual = make_config({"task": "hopper", "demos": "demos.npz"})
     assert config.transitions_per_iteration == 4096
@@ -164,7 +165,7 @@ def test_ppo_has_longer_rollouts_and_as_many_classifier_steps_a_transition():
     assert (given.num_envs, given.num_steps, given.classifier.minibatches) == (8, 16, 1)
 
 
-def test_ril_co_with_ppo_trains_and_goes_on_exactly(tmp_path, demos):
+def test_ril_co_with_ppo_trains_and_goes_on_exactly(tmp_path: Path, demos) -> None:
     settings = {"policy_learner": "ppo", "ppo.hidden_sizes": [8, 8], "ppo.epochs": 2}
     own = {name: value for name, value in settings_of("ril-co").items() if not name.startswith("acktr.")}
 
@@ -191,13 +192,13 @@ def test_ril_co_with_ppo_trains_and_goes_on_exactly(tmp_path, demos):
 # --- lambda and known non-experts, through the command line's options
 
 
-def test_a_schedule_lasts_half_the_run_unless_told_otherwise():
+def test_a_schedule_lasts_half_the_run_unless_told_otherwise() -> None:
     options = {"task": "hopper", "demos": "demos.npz", "steps": 64_000, "lambda_schedule": "linear"}
     assert make_config(options).classifier.lam_iterations == 50
     assert make_config({**options, "classifier.lam_iterations": 7}).classifier.lam_iterations == 7
 
 
-def test_known_non_experts_change_what_is_learned_and_are_part_of_the_data(tmp_path, demos):
+def test_known_non_experts_change_what_is_learned_and_are_part_of_the_data(tmp_path: Path, demos) -> None:
     bad = tmp_path / "bad.npz"
     save_file(Demonstrations(np.full((40, 2), 3.0, np.float32), np.full((40, 1), -1.0, np.float32)), bad)
     plain = train(tmp_path / "plain", "ril-co", demos, steps=40)
@@ -216,7 +217,7 @@ def test_known_non_experts_change_what_is_learned_and_are_part_of_the_data(tmp_p
         rilco.train(tmp_path / "known", steps=60, resume=True, workers=1, quiet=True)
 
 
-def test_without_pseudo_labels_something_must_be_known():
+def test_without_pseudo_labels_something_must_be_known() -> None:
     with pytest.raises(ConfigError, match="--nonexpert-demos"):
         make_config({"task": "hopper", "demos": "demos.npz", "pseudo_labels": False})
 
@@ -224,7 +225,7 @@ def test_without_pseudo_labels_something_must_be_known():
 # --- demonstrators
 
 
-def test_vild_sees_the_demonstrators_or_the_episodes(tmp_path, demos):
+def test_vild_sees_the_demonstrators_or_the_episodes(tmp_path: Path, demos) -> None:
     by_name = train(tmp_path / "names", "vild", demos, steps=60)
     by_episode = train(
         tmp_path / "episodes", "vild", demos, steps=60, settings={"episodes_as_demonstrators": True}
@@ -236,7 +237,7 @@ def test_vild_sees_the_demonstrators_or_the_episodes(tmp_path, demos):
 # --- beginning with a policy that there is
 
 
-def test_a_run_can_begin_with_a_policy(tmp_path, demos):
+def test_a_run_can_begin_with_a_policy(tmp_path: Path, demos) -> None:
     first = train(tmp_path / "first", "acktr", demos)
     held = {"hold_actor_for": 100, "start_from": str(first.path / "policy" / "last.safetensors")}
     later = train(tmp_path / "later", "gail-ap", demos, steps=60, settings=held)
@@ -250,7 +251,7 @@ def test_a_run_can_begin_with_a_policy(tmp_path, demos):
     )
 
 
-def test_beginning_with_a_policy_goes_on_exactly_and_needs_it_only_once(tmp_path, demos):
+def test_beginning_with_a_policy_goes_on_exactly_and_needs_it_only_once(tmp_path: Path, demos) -> None:
     first = train(tmp_path / "first", "acktr", demos)
     start = {"start_from": str(first.path), "hold_actor_for": 1}
     whole = train(tmp_path / "whole", "acktr", demos, settings=start)
@@ -260,7 +261,7 @@ def test_beginning_with_a_policy_goes_on_exactly_and_needs_it_only_once(tmp_path
     assert lines(whole)[-1] == lines(resumed)[-1]
 
 
-def test_a_policy_of_another_size_is_refused(tmp_path, demos):
+def test_a_policy_of_another_size_is_refused(tmp_path: Path, demos) -> None:
     first = train(tmp_path / "first", "acktr", demos, settings={"acktr.hidden_sizes": [4]})
     with pytest.raises(ConfigError, match="--start-from"):
         train(tmp_path / "later", "acktr", demos, settings={"start_from": str(first.path)})
