@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def plural(count: int, noun: str, many: str | None = None) -> str:
@@ -17,3 +17,8 @@ def listed(items: Iterable[str], most: int | None = None) -> str:
         names = [*names[:most], f"{len(names) - most} more"]
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def listing(names: Sequence[str], most: int = 8) -> str:
+    """What there is, for an error message: `a, b, c`, `a, b and 4 more`, or `nothing`."""
+    return listed(names, most) if len(names) > most else ", ".join(names) or "nothing"

@@ -137,7 +137,7 @@ def test_only_a_cluster_may_let_a_run_wait_that_was_handed_over() -> None:
         (3, 16, 5, (3, 5)),
     ],
 )
-def test_cores_are_shared(monkeypatch: pytest.MonkeyPatch, runs, jobs, workers: int, expected) -> None:
+def test_cores_are_shared(monkeypatch: pytest.MonkeyPatch, runs, jobs, workers: int | None, expected) -> None:
     monkeypatch.setattr("rilco.experiment.local.default_workers", lambda: 8)
     assert share_cores(runs, jobs, workers) == expected
 

@@ -180,7 +180,7 @@ def test_loss_figure_has_text_that_stays_text() -> None:
 
 
 def test_styles_tell_the_methods_of_a_figure_apart() -> None:
-    for group in (MAIN, ("ril-co", "ril-co-logistic", "ril-p", "ril-p-logistic", "new-1", "new-2")):
+    for group in (MAIN, ("ril-co", "ril-co-logistic", "ril-p", "ril-p-logistic", "gail", "ril-co-clean")):
         styles = [method_style(method, group) for method in group]
         assert len({style.colour for style in styles}) == len(group)
         assert len({style.marker for style in styles}) == len(group)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from rilco.errors import DemonstrationError
-from rilco.words import listed
+from rilco.words import listing
 
 MAX_BYTES = 8 * 2**30
 """The most that one file may unpack to. A few kilobytes can claim terabytes; five million pairs of Ant need
@@ -41,11 +41,6 @@ def entries(folder: Path) -> list[Path]:
     """What is in a folder, in order, without hidden files."""
     with _reaching(folder):
         return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
-
-
-def listing(names: list[str], most: int = 8) -> str:
-    """What there is, for an error message."""
-    return listed(names, most) if names else "nothing"
 
 
 def check_file(path: Path) -> None:
