@@ -81,22 +81,22 @@ ROOMS = read_rooms((ROOT / "docs" / "architecture.md").read_text())
 GRAPH = read_graph(SOURCE)
 
 
-def test_every_module_has_a_room_and_every_room_a_module():
+def test_every_module_has_a_room_and_every_room_a_module() -> None:
     assert {room_of(module, ROOMS) for module in GRAPH} == {room.name for room in ROOMS}
 
 
-def test_rooms_depend_one_way():
+def test_rooms_depend_one_way() -> None:
     assert upward(GRAPH, ROOMS) == []
 
 
-def test_no_modules_import_one_another_in_a_circle():
+def test_no_modules_import_one_another_in_a_circle() -> None:
     try:
         TopologicalSorter(GRAPH).prepare()
     except CycleError as error:
         pytest.fail(" <- ".join(error.args[1]))
 
 
-def test_what_only_reads_needs_no_jax():
+def test_what_only_reads_needs_no_jax() -> None:
     free = {room.name for room in ROOMS if room.without_jax}
     modules = [
         module
@@ -133,7 +133,7 @@ def house(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_late_import_counts(house):
+def test_a_late_import_counts(house) -> None:
     graph = read_graph(house)
     assert upward(graph, [Room("top", False), Room("low", False)]) == ["rilco.low.thing imports rilco.top"]
     with pytest.raises(CycleError):

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rilco.clean import config as cleaning
 from rilco.config import RunConfig
 from rilco.evaluation import evaluate
+from rilco.methods import find
 from rilco.options import make_config
 from rilco.runs.folder import Run
 from rilco.runs.interrupt import StopSignal
@@ -73,7 +73,7 @@ def train_config(
         "quiet": quiet,
         "tensorboard": tensorboard,
     }
-    if config.method != cleaning.METHOD:
+    if find(config.method).runner != "phases":
         return train_run(config, out, stop=stop, **how)
     from rilco.clean.phases import train_clean  # here, because the other methods do not need it
 

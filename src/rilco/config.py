@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from rilco.bc.config import BcConfig
 from rilco.clean.config import CleanConfig
 from rilco.errors import ConfigError, RunError, suggestion
-from rilco.methods import POLICY_LEARNERS, check_method, needs_demonstrations
+from rilco.methods import POLICY_LEARNERS, find
 from rilco.policy.config import AcktrConfig, PpoConfig
 from rilco.rewards.config import ClassifierConfig, VildConfig
 from rilco.tasks.table import Task
@@ -22,6 +22,9 @@ VERSION = 2
 """Of what a run computes. Version 1 learned its first iteration from raw observations, and evaluated every policy from
 the same start states: its results can be read and compared, but not gone on from."""
 DEMO_KINDS = ("policy", "gaussian")
+PLACE = ("method", "task", "demos", "noise_rate", "demo_kind", "steps", "seed")
+"""Settings in which runs of a comparison differ; the next ones only say when a run is looked at."""
+LOOKS = ("evaluate_every", "evaluation_episodes", "final_episodes", "snapshot_every")
 PARTS: dict[str, type] = {
     "classifier": ClassifierConfig,
     "vild": VildConfig,
@@ -93,7 +96,7 @@ class RunConfig:
     """Of the computation; older ones are only ever read."""
 
     def __post_init__(self) -> None:
-        check_method(self.method)
+        method = find(self.method)
         for name in ("steps", "num_envs", "num_steps", "evaluation_episodes", "final_episodes"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}.")
@@ -115,7 +118,7 @@ class RunConfig:
                 f"--policy-learner {self.policy_learner}: unknown; known are {', '.join(POLICY_LEARNERS)}."
                 f"{suggestion(self.policy_learner, POLICY_LEARNERS)}"
             )
-        if self.method in POLICY_LEARNERS and self.policy_learner != self.method:
+        if method.policy_learner not in ("", self.policy_learner):
             raise ConfigError(
                 f"--method {self.method} with --policy-learner {self.policy_learner}: on the true reward the method "
                 "is the learner. Leave one of them out."
@@ -126,7 +129,7 @@ class RunConfig:
             )
 
     def _check_demonstrations(self) -> None:
-        if not needs_demonstrations(self.method):
+        if not find(self.method).imitates:
             if self.demos:
                 raise ConfigError(f"--method {self.method} learns from the true reward and takes no --demos.")
             return
@@ -162,6 +165,31 @@ class RunConfig:
         """An interval in transitions as a number of iterations, at least one."""
         return max(1, round(transitions / self.transitions_per_iteration))
 
+    def flat(self) -> dict[str, Any]:
+        """The settings as one table, those of parts with a dot: `classifier.lam`."""
+        table: dict[str, Any] = {}
+        for own in fields(self):
+            value = getattr(self, own.name)
+            if isinstance(value, Task):
+                table[own.name] = value.name
+            elif is_dataclass(value):
+                table |= {f"{own.name}.{part.name}": getattr(value, part.name) for part in fields(value)}
+            else:
+                table[own.name] = value
+        return table
+
+    def changed(self) -> dict[str, Any]:
+        """The flat settings that are not the defaults, which are the paper's, and tell runs of one place apart."""
+        usual = RunConfig(
+            method="acktr"
+        ).flat()  # needs no demonstrations; its other settings are the defaults
+        left_out = (*PLACE, *LOOKS)
+        return {
+            name: value
+            for name, value in self.flat().items()
+            if name not in left_out and value != usual[name]
+        }
+
     def to_json(self) -> str:
         table = asdict(self)
         return json.dumps({"format": f"{FORMAT}{table.pop('version')}", **table}, indent=2) + "\n"
@@ -182,6 +210,8 @@ class RunConfig:
                 if name in table:
                     table[name] = part(**_tuples(table[name]))
             return cls(**_tuples(table))
+        except ConfigError as error:  # a method from outside, or something of another version
+            raise RunError(f"{where}: {error}") from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise RunError(f"{where}: not a rilco run's configuration ({error!r}).") from error
 

@@ -14,14 +14,13 @@ import jax
 import numpy as np
 
 from rilco.bc.training import Cloner
-from rilco.clean import config as cleaning
 from rilco.config import RunConfig
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations, by_episode
 from rilco.data.standard import Say, standard_files
 from rilco.errors import ConfigError, RunError
 from rilco.learning import Learner, LearnerState, make_learner, to_experience
-from rilco.methods import make_policy_learner, make_reward_learner, needs_demonstrations, num_classifiers
+from rilco.methods import find, make_policy_learner, make_reward_learner
 from rilco.normalizer import normalize, on_device, on_host, update_normalizer
 from rilco.policy.saved import Policy, load_policy
 from rilco.rewards.learner import DemoArrays, RewardLearner
@@ -212,7 +211,7 @@ def train_run(
     that already listens for signals gives its `stop`.
     """
     path = Path(out)
-    if config.method == cleaning.METHOD:
+    if find(config.method).runner == "phases":
         raise ValueError(f"{config.method} is several runs: use rilco.api.train_config.")
     say = (lambda line: None) if quiet else functools.partial(print, file=sys.stderr)
     demos, known = read_demonstrations(config, say), read_known(config)
@@ -220,7 +219,7 @@ def train_run(
     for given in (demos, known):
         if given is not None:
             given.check_dimensions(obs_dim, action_dim, config.task.name)
-    if demos is not None and config.method != "bc":
+    if demos is not None and find(config.method).make_reward is not None:
         _warn_if_few(demos, config)
     workers = workers or default_workers()
     sizes = pool_sizes(config, obs_dim, action_dim, workers)
@@ -232,7 +231,7 @@ def train_run(
     ):
         stop.raise_if_requested()  # before anything is learned
         trainer: Trainer | Cloner
-        if config.method == "bc" and demos is not None:
+        if find(config.method).runner == "cloning" and demos is not None:
             trainer = Cloner(config, demos, pool, folder, progress)
         else:
             trainer = Trainer(config, demos, known, pool, folder, progress)
@@ -273,7 +272,7 @@ def _make_learner(config: RunConfig, reward_learner: RewardLearner | None) -> Le
 
 def read_demonstrations(config: RunConfig, say: Say = lambda line: None) -> Demonstrations | None:
     """The demonstrations that a run learns from: its files, or the task's standard dataset."""
-    if not needs_demonstrations(config.method):
+    if not find(config.method).imitates:
         return None
     files = config.demos or standard_files(config.task, config.demo_kind, say=say)
     demos = load_demonstrations(files, config.noise_rate, seed=config.seed, obs_keys=config.obs_keys)
@@ -301,14 +300,14 @@ def _fingerprint(demos: Demonstrations | None, known: Demonstrations | None) -> 
 
 def pool_sizes(config: RunConfig, obs_dim: int, action_dim: int, workers: int) -> Sizes:
     """What the workers hold; cloning only evaluates, so an environment for each of them is enough."""
-    if config.method == "bc":
+    if find(config.method).runner == "cloning":
         return Sizes(workers, 1, obs_dim, action_dim, config.bc.hidden_sizes)
     hidden = config.policy_settings.hidden_sizes
     return Sizes(config.num_envs, config.num_steps, obs_dim, action_dim, hidden)
 
 
 def _warn_if_few(demos: Demonstrations, config: RunConfig) -> None:
-    wanted, each = config.classifier.batch, len(demos) // num_classifiers(config.method)
+    wanted, each = config.classifier.batch, len(demos) // find(config.method).classifiers
     if each < wanted:
         warnings.warn(
             f"Only {len(demos)} demonstration pairs, {each} for each classifier, fewer than one mini-batch of "

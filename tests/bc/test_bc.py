@@ -19,9 +19,11 @@ from rilco.bc.config import BcConfig
 from rilco.bc.data import CloningData, held_out, prepare, start_weights, statistics
 from rilco.bc.learner import INTERVAL, LEAST_STD, BcState, bc, clone, forget_losses, mean_squared_error
 from rilco.data.formats import save_file
+from rilco.data.index import EpisodeIndex
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError, RunError, TrainingError
 from rilco.options import make_config
+from rilco.policy.saved import Policy
 from rilco.runs.results import thin
 from rilco.runs.standing import standing
 from rilco.training import train_run
@@ -53,7 +55,7 @@ def train(
     if after is None:
         state = learner.init(key, data.obs.shape[1], data.action.shape[1])
     else:
-        state, (first, *cuts) = after, cuts
+        state, first, cuts = after, cuts[0], cuts[1:]
     for last in cuts:
         state, nonfinite = learner.train(state, data, first, last, key)
         assert nonfinite == 0
@@ -135,10 +137,11 @@ def test_pairs_of_weight_zero_leave_no_trace():
 
 def test_first_pairs_of_every_episode_weigh_more():
     episode = np.array([4] * 5 + [2] * 2 + [9] * 3)
-    assert start_weights(episode, 7.0, 3).tolist() == [7, 7, 7, 1, 1, 7, 7, 7, 7, 7]
+    index = EpisodeIndex.of(episode)
+    assert start_weights(index, 7.0, 3).tolist() == [7, 7, 7, 1, 1, 7, 7, 7, 7, 7]
     interleaved = np.array([1, 2, 1, 2, 1, 2, 2])
-    assert start_weights(interleaved, 7.0, 2).tolist() == [7, 7, 7, 7, 1, 1, 1]
-    assert start_weights(episode, 1.0, 3) is None, "as if there were no such thing"
+    assert start_weights(EpisodeIndex.of(interleaved), 7.0, 2).tolist() == [7, 7, 7, 7, 1, 1, 1]
+    assert start_weights(index, 1.0, 3) is None, "as if there were no such thing"
 
 
 def test_starts_pull_by_their_weight():
@@ -239,19 +242,20 @@ def test_episodes_are_held_out_whole_and_spread_over_the_files(seed):
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, 40, 60)
     episode = np.repeat(rng.permutation(60), lengths)  # numbered in no order
-    held = held_out(episode, 0.1, seed)
+    index = EpisodeIndex.of(episode)
+    held = held_out(index, 0.1, seed)
     for number in range(60):
         assert len(set(held[episode == number])) == 1
     order = np.repeat(np.arange(60), lengths)
     chosen = np.unique(order[held])
     assert len(chosen) == 6
     assert len(set(chosen // 10)) == 6  # one in each ten episodes
-    assert not np.array_equal(held, held_out(episode, 0.1, seed + 1))
-    assert np.array_equal(held, held_out(episode, 0.1, seed))
+    assert not np.array_equal(held, held_out(index, 0.1, seed + 1))
+    assert np.array_equal(held, held_out(index, 0.1, seed))
 
 
 def test_a_single_episode_holds_out_consecutive_pairs():
-    held = held_out(np.zeros(200, int), 0.1, seed=1)
+    held = held_out(EpisodeIndex.of(np.zeros(200, int)), 0.1, seed=1)
     rows = np.flatnonzero(held)
     assert len(rows) == 20
     assert np.array_equal(rows, np.arange(rows[0], rows[0] + 20))
@@ -260,14 +264,14 @@ def test_a_single_episode_holds_out_consecutive_pairs():
 @pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
 @pytest.mark.parametrize("episodes", [1, 2, 7])
 def test_both_parts_have_something(share, episodes):
-    held = held_out(np.arange(14) * episodes // 14, share, seed=1)
+    held = held_out(EpisodeIndex.of(np.arange(14) * episodes // 14), share, seed=1)
     assert 0 < held.sum() < 14
 
 
 def test_held_out_pairs_are_never_trained_on():
     """Whatever the held-out actions and observations are, the weights come out the same."""
     demos = expert_demos()
-    held = held_out(demos.episode, TINY.validation, seed=1)
+    held = held_out(demos.index, TINY.validation, seed=1)
     changed = Demonstrations(
         np.where(held[:, None], 1e3, demos.obs),
         np.where(held[:, None], -9.0, demos.action),
@@ -320,7 +324,9 @@ def noisy_few() -> Demonstrations:
 def test_held_out_loss_tells_overfitting_and_the_best_weights_are_returned():
     demos = noisy_few()
     data, learner, key = prepare(demos, 0.5, seed=1), bc(OVERFITS), jax.random.key(1)
-    state, losses, policies = learner.init(key, 2, 1), [], []
+    state = learner.init(key, 2, 1)
+    losses: list[float] = []
+    policies: list[Policy] = []
     while not learner.stopped(state) and len(losses) < 50:
         first = len(losses) * INTERVAL
         state, _ = learner.train(state, data, first, first + INTERVAL, key)
@@ -486,7 +492,7 @@ def test_early_stop_finishes_the_run_with_the_best_weights(tmp_path, capsys):
     assert len(losses) == int(np.argmin(losses)) + 1 + 4
     assert "eval_return" in lines[-1]  # the end, wherever it is, is evaluated
     demos = noisy_few()
-    held = held_out(demos.episode, 0.5, config.seed)
+    held = held_out(demos.index, 0.5, config.seed)
     error = run.last_policy.predict(demos.obs[held]) - demos.action[held]
     assert np.mean(error**2) == pytest.approx(min(losses), rel=1e-3)
     assert standing(config, run.path).state == "finished", "a sweep leaves it alone"

@@ -24,7 +24,7 @@ from rilco.experiment.published import (
 from rilco.experiment.statistics import Estimate
 
 
-def test_every_cell_of_the_paper_is_there():
+def test_every_cell_of_the_paper_is_there() -> None:
     grid = {
         CellKey(task, POLICY, rate, m)
         for task, rate, m in itertools.product(TASKS, RATES, {*MAIN, *ABLATION})
@@ -35,13 +35,13 @@ def test_every_cell_of_the_paper_is_there():
     assert all(np.isfinite(cell.curve).all() for cell in load_published().values())
 
 
-def test_the_file_names_its_source():
+def test_the_file_names_its_source() -> None:
     text = (resources.files("rilco.experiment") / "published.csv").read_text()
     assert "Tangkaratt" in text[:200]
     assert "AISTATS 2021" in text[:300]
 
 
-def test_quoted_as_published(shared_dir):
+def test_quoted_as_published(shared_dir: Path) -> None:
     with (shared_dir / "paper" / "published_finals.csv").open() as file:
         finals = list(csv.DictReader(file))
     with (shared_dir / "paper" / "published_curves.csv").open() as file:
@@ -82,7 +82,7 @@ def cell() -> PublishedCell:
         (25e6, 26e6, 49.0),
     ],
 )
-def test_average_over_any_stretch(cell, start, end, mean):
+def test_average_over_any_stretch(cell, start, end, mean) -> None:
     found = cell.over(start, end)
     assert found.mean == pytest.approx(mean)
     assert found.stderr == pytest.approx(mean / 10)

@@ -197,7 +197,7 @@ def clone(
     gradient steps is rounded up to whole iterations. The same policy as `rilco train --method bc` with this seed.
     """
     learner, key = bc(config), jax.random.key(seed)
-    starts = start_weights(demos.episode, config.start_weight, config.start_steps)
+    starts = start_weights(demos.index, config.start_weight, config.start_steps)
     data = prepare(demos, config.validation, seed, weights, starts)
     state = learner.init(key, demos.obs_dim, demos.action_dim)
     iterations = -(-gradient_steps // config.steps_per_iteration)

@@ -38,7 +38,7 @@ class Cloner:
         progress: Progress,
     ) -> None:
         self.config, self.folder, self.progress = config, folder, progress
-        starts = start_weights(demos.episode, config.bc.start_weight, config.bc.start_steps)
+        starts = start_weights(demos.index, config.bc.start_weight, config.bc.start_steps)
         self.data = prepare(demos, config.bc.validation, config.seed, starts=starts)
         # What is held out and what weighs more depends on the episodes too, which the demonstrations' own
         # fingerprint leaves out.

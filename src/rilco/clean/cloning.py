@@ -17,6 +17,7 @@ from rilco.clean.practice import Practice, practise
 from rilco.config import RunConfig
 from rilco.data.formats import load_file
 from rilco.files import write_atomically
+from rilco.methods import find
 from rilco.rollout.pool import default_workers
 from rilco.runs.folder import Run
 from rilco.runs.interrupt import StopSignal
@@ -155,8 +156,11 @@ def of_what_was_kept(phases: Path) -> dict[str, Any]:
 def as_method(config: RunConfig, method: str, *, steps: int) -> RunConfig:
     """A phase's configuration."""
     classifier = config.classifier
-    bc = config.bc if method == "bc" else BcConfig()
-    if method != "ril-co":  # where it has no effect, and without it something would have to be known
+    reads = find(method).reads
+    bc = config.bc if "bc." in reads else BcConfig()
+    if (
+        "classifier.pseudo_labels" not in reads
+    ):  # where it has no effect, and without it something would have to be known
         classifier = dataclasses.replace(classifier, pseudo_labels=True)
     return dataclasses.replace(
         config, method=method, steps=steps, classifier=classifier, bc=bc, clean=CleanConfig()

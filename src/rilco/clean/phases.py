@@ -33,6 +33,7 @@ from rilco.errors import ConfigError, RunError
 from rilco.files import write_atomically
 from rilco.judging.auditing import JSON, audit_run, train_if_needed, training_steps, write_audit
 from rilco.judging.record import Audit
+from rilco.methods import find
 from rilco.policy.saved import Policy
 from rilco.runs.folder import Run, RunFolder, open_run
 from rilco.runs.interrupt import StopSignal
@@ -164,7 +165,7 @@ def _finish_config(config: RunConfig, phases: Path, transitions: int) -> RunConf
             "with. Resume with more steps."
         )
     known = phases / KNOWN
-    takes = config.clean.finish == "ril-co" and known.exists()
+    takes = "nonexpert_demos" in find(config.clean.finish).reads and known.exists()
     wanted = dataclasses.replace(
         as_method(config, config.clean.finish, steps=left),
         **of_what_was_kept(phases) | {"nonexpert_demos": (str(known.absolute()),) if takes else ()},

@@ -19,6 +19,7 @@ import numpy as np
 
 from rilco.config import RunConfig
 from rilco.data.record import Demonstrations
+from rilco.methods import find
 from rilco.rollout.layout import Sizes
 from rilco.rollout.pool import RolloutPool
 from rilco.runs.folder import open_run
@@ -48,7 +49,7 @@ def run_benchmark(
     for task in tasks:
         for method in methods:
             jax.clear_caches()
-            if method == "bc":
+            if not find(method).makes_transitions:
                 results["bc_steps_per_second"] = measure_cloning(task)
                 continue
             _forget_peak_memory()  # the peak is this run's, not an earlier one's

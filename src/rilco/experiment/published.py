@@ -26,8 +26,10 @@ SOURCE = (
 SOURCE_URL = "https://arxiv.org/abs/2010.10181"
 TASKS = tuple(PUBLISHED_RETURNS)
 RATES = (0.0, 0.1, 0.2, 0.3, 0.4)
-MAIN = ("ril-co", "gail-logistic", "gail-ap", "gail-unhinged", "fairl", "vild", "bc")
-ABLATION = ("ril-co", "ril-co-logistic", "ril-p", "ril-p-logistic")
+REFERENCE = "ril-co"
+"""The method that the paper is about."""
+MAIN = (REFERENCE, "gail-logistic", "gail-ap", "gail-unhinged", "fairl", "vild", "bc")
+ABLATION = (REFERENCE, "ril-co-logistic", "ril-p", "ril-p-logistic")
 POLICY, GAUSSIAN = "policy", "gaussian"
 """Kinds of noise: pairs of worse policies, or the expert's actions with Gaussian noise."""
 STEPS = 20_000_000

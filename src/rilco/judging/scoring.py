@@ -20,7 +20,7 @@ from rilco.config import RunConfig
 from rilco.data.record import Demonstrations
 from rilco.judging.checks import AuditError
 from rilco.judging.scores import Average, CrossFitted
-from rilco.methods import num_classifiers
+from rilco.methods import find
 from rilco.rewards.learner import DemoArrays
 from rilco.rewards.ril import split
 from rilco.rollout.pool import RolloutPool, default_workers
@@ -64,7 +64,7 @@ def check_auditable(config: RunConfig, path: Path) -> None:
             f"{path}: a run of {config.method} is audited as it goes: see {path / 'audit'}. To audit again, give its "
             f"first phase: {path / cleaning.PHASES / cleaning.SEARCH}."
         )
-    if num_classifiers(config.method) != 2:
+    if find(config.method).classifiers != 2:
         raise AuditError(
             f"{path}: trained by {config.method}, which has no two classifiers on halves of the demonstrations, so no "
             "classifier could judge a pair that it did not learn from. Train with --method ril-co, or let the audit "
@@ -88,7 +88,7 @@ def score_run(
     config = run.config
     check_auditable(config, run.path)
     interval = stretch_iterations(config) // SCORINGS
-    halves = split(len(demos), num_classifiers(config.method), config.seed)
+    halves = split(len(demos), find(config.method).classifiers, config.seed)
     with _going_on(run, config, demos, workers) as trainer:
         _iterate(trainer, FORMING * stretch_iterations(config) - trainer.iteration, progress, stop)
         judge = CrossFitted(DemoArrays(demos.obs, demos.action, demos.demonstrator), halves)

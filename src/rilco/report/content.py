@@ -9,9 +9,8 @@ from pathlib import Path
 from rilco.report.aggregate import Expert, MethodScore
 from rilco.report.cells import Sorted
 from rilco.report.drawing import Figure
-from rilco.report.media import Video
+from rilco.report.media import Strip, Video
 from rilco.report.seeds import SeedComparison
-from rilco.report.strips import Strip
 
 
 @dataclass(frozen=True)

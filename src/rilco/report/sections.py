@@ -11,7 +11,7 @@ from rilco.report.blocks import figure_block, strip_blocks, video_blocks
 from rilco.report.content import Content
 from rilco.report.html import Markup, element
 from rilco.report.style import number, task_label
-from rilco.report.summary import caveats, listed, plural, summary
+from rilco.report.summary import caveats, summary
 from rilco.report.tables import (
     aside_table,
     coverage_table,
@@ -21,6 +21,7 @@ from rilco.report.tables import (
     seeds_table,
     skipped_table,
 )
+from rilco.words import listed, plural
 
 
 class Section(NamedTuple):

@@ -178,7 +178,7 @@ def test_each_chunk_is_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     """However many slabs it is read in: one large chunk was unpacked again for each."""
     unpacked: list[int] = []
     unpack = chunks._unpack
-    monkeypatch.setattr(chunks, "_unpack", lambda *given: (unpacked.append(1), unpack(*given))[1])
+    monkeypatch.setattr(chunks, "_unpack", lambda *given: (unpacked.append(1), unpack(*given))[1])  # type: ignore[func-returns-value]
     monkeypatch.setattr(chunks, "_SLAB_BYTES", 100)
     values = np.random.default_rng(0).normal(size=(1000, 3))
     with h5py.File(tmp_path / "a.h5", "w") as file:
@@ -224,7 +224,8 @@ def test_lists_of_zeros_are_counted_before_they_are_unpacked(
     save_file(demos, path)
     width = 10_000
     lists = pa.ListArray.from_arrays(
-        np.arange(0, 8192 * width + 1, width, np.int32), np.zeros(8192 * width, np.float32)
+        np.arange(0, 8192 * width + 1, width, np.int32),
+        np.zeros(8192 * width, np.float32),  # type: ignore[call-overload]
     )
     frames = {
         "observation.state": lists,
@@ -289,7 +290,7 @@ WRONG: list[Callable[[Any], bytes]] = [
         json.dumps({**document, "x": 1}).encode().replace(b'"x": 1', b'"x": ' + b"[" * 10**5 + b"]" * 10**5)
     ),
     lambda document: json.dumps([document]).encode(),
-    *(
+    *(  # type: ignore[var-annotated]
         lambda document, odd=odd: json.dumps(dict.fromkeys(document, odd)).encode()
         for odd in (None, True, -1, 10**400, 1e308, "x", [], [[1]], {}, {"a": {}})
     ),

@@ -271,9 +271,11 @@ def test_the_folder_is_synced_after_the_renaming(tmp_path: Path, monkeypatch: py
     calls: list[str] = []
     sync, rename = os.fsync, os.replace
     monkeypatch.setattr(
-        os, "fsync", lambda number: (calls.append(os.readlink(f"/proc/self/fd/{number}")), sync(number))
+        os,
+        "fsync",
+        lambda number: (calls.append(os.readlink(f"/proc/self/fd/{number}")), sync(number)),  # type: ignore[func-returns-value]
     )
-    monkeypatch.setattr(os, "replace", lambda old, new: (calls.append("rename"), rename(old, new)))
+    monkeypatch.setattr(os, "replace", lambda old, new: (calls.append("rename"), rename(old, new)))  # type: ignore[func-returns-value]
     with atomic_write(tmp_path / "dataset") as temporary:
         (temporary / "inside").mkdir(parents=True)
         (temporary / "inside" / "part").write_bytes(b"1")

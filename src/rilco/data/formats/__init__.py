@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rilco.data.formats import authors, csv, d4rl, imitation, lerobot, minari, npz, robomimic
-from rilco.data.formats.files import check_file, entries, existing, listing
+from rilco.data.formats.files import check_file, entries, existing
 from rilco.data.formats.hdf5 import SIGNATURE as HDF5
 from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import ConfigError, DemonstrationError
+from rilco.words import listing
 
 
 class Format(NamedTuple):

@@ -14,9 +14,10 @@ import h5py
 import numpy as np
 
 from rilco.data.formats import hdf5, stretches
-from rilco.data.formats.files import atomic_write, check_size, listing, parsing
+from rilco.data.formats.files import atomic_write, check_size, parsing
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
+from rilco.words import listing
 
 _REQUIRED = ("observations", "actions", "terminals")
 _OPTIONAL = ("rewards", "timeouts")

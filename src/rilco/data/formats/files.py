@@ -14,6 +14,7 @@ from typing import Any
 
 from rilco.errors import ConfigError, DemonstrationError, RilcoError
 from rilco.files import replacing
+from rilco.words import listing
 
 LIMIT = "RILCO_MAX_GB"
 """The environment variable that says how many gigabytes one file may unpack to. A few kilobytes can claim
@@ -41,12 +42,6 @@ def entries(folder: Path) -> list[Path]:
     """What is in a folder, in order, without hidden files."""
     with _reaching(folder):
         return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
-
-
-def listing(names: list[str], most: int = 8) -> str:
-    """`a, b, c and 4 more`."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more if names else "nothing"
 
 
 def check_file(path: Path) -> None:

@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 
 from rilco.data.formats import arrow, stretches
-from rilco.data.formats.files import atomic_write, check_size, listing, parsing, read_json
+from rilco.data.formats.files import atomic_write, check_size, parsing, read_json
 from rilco.data.formats.named import choose
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
+from rilco.words import listing
 
 FPS = 60
 

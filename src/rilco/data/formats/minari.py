@@ -24,10 +24,11 @@ import h5py
 import numpy as np
 
 from rilco.data.formats import arrow, hdf5, stretches
-from rilco.data.formats.files import atomic_write, check_file, listing, parsing, read_json
+from rilco.data.formats.files import atomic_write, check_file, parsing, read_json
 from rilco.data.formats.named import choose
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
+from rilco.words import listing
 
 PREFIX = "minari:"
 """`minari:hopper/expert-v0` is the dataset of that id in Minari's own folder."""

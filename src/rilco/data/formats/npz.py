@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from rilco.data.formats.files import atomic_write, check_size, listing, parsing
+from rilco.data.formats.files import atomic_write, check_size, parsing
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
+from rilco.words import listing
 
 _REQUIRED = ("obs", "action")
 _OPTIONAL = ("episode", "demonstrator", "reward", "terminated", "truncated", "expert", "noise_rate")

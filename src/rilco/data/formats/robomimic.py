@@ -18,9 +18,10 @@ import h5py
 import numpy as np
 
 from rilco.data.formats import hdf5, stretches
-from rilco.data.formats.files import atomic_write, listing, parsing
+from rilco.data.formats.files import atomic_write, parsing
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
+from rilco.words import listing
 
 _DEMO = re.compile(r"demo_?(\d{1,9})")
 _GYM = 2  # robomimic's number for Gym environments

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from tests.report.runs import write_run
 from rilco.errors import ConfigError
 from rilco.policy.saved import Policy
 from rilco.report.cells import sort_results
-from rilco.report.strips import GAP, MOMENTS, make_strips, moments, side_by_side
+from rilco.report.media import GAP, MOMENTS, make_strips, moments, side_by_side
 from rilco.runs.results import read_results
 from rilco.tasks.robots import ROBOTS
 from rilco.tasks.table import Task
@@ -38,7 +39,7 @@ def strips_of(root):
     return made, {who: reason for reason, names in complaints.items() for who in names}
 
 
-def test_five_frames_of_the_first_hundred_steps():
+def test_five_frames_of_the_first_hundred_steps() -> None:
     frames, ended = moments(limp("halfcheetah"), Task(task="halfcheetah"))
     assert len(frames) == len(MOMENTS) == 5
     assert ended is None  # HalfCheetah never falls
@@ -49,7 +50,7 @@ def test_five_frames_of_the_first_hundred_steps():
     np.testing.assert_array_equal(picture[:, width + GAP : 2 * width + GAP], frames[1])
 
 
-def test_a_fall_ends_the_strip():
+def test_a_fall_ends_the_strip() -> None:
     frames, ended = moments(limp("hopper"), Task(task="hopper"))
     assert ended is not None
     assert ended < 100
@@ -58,8 +59,10 @@ def test_a_fall_ends_the_strip():
     assert (picture[:, -10:] == 255).all()  # white where there was nothing to see
 
 
-def test_the_last_policy_at_the_highest_noise_rate_is_shown(tmp_path, monkeypatch):
-    monkeypatch.setattr("rilco.report.strips.TASKS", ("halfcheetah",))  # the others take time
+def test_the_last_policy_at_the_highest_noise_rate_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rilco.report.media.TASKS", ("halfcheetah",))  # the others take time
     for name, rate, seed in (("clean", 0.0, 1), ("noisy", 0.4, 2), ("noisier", 0.4, 3)):
         run = write_run(tmp_path / name, [1.0], noise_rate=rate, seed=seed)
         limp("halfcheetah").save(run / "policy" / "last.safetensors")
@@ -73,8 +76,10 @@ def test_the_last_policy_at_the_highest_noise_rate_is_shown(tmp_path, monkeypatc
     )
 
 
-def test_a_policy_file_cannot_choose_what_is_imported(tmp_path, monkeypatch):
-    monkeypatch.setattr("rilco.report.strips.TASKS", ("halfcheetah",))  # the others take time
+def test_a_policy_file_cannot_choose_what_is_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rilco.report.media.TASKS", ("halfcheetah",))  # the others take time
     run = write_run(tmp_path / "run", [1.0])
     limp("halfcheetah", {"task": None, "env": "no_such_module_of_ours:Evil-v0"}).save(
         run / "policy" / "last.safetensors"
@@ -84,8 +89,10 @@ def test_a_policy_file_cannot_choose_what_is_imported(tmp_path, monkeypatch):
     assert not any("no_such_module_of_ours" in reason for reason in complaints.values())
 
 
-def test_policies_that_are_missing_torn_or_of_another_task_are_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("rilco.report.strips.shipped_rung", no_expert)
+def test_policies_that_are_missing_torn_or_of_another_task_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rilco.report.media.shipped_rung", no_expert)
     write_run(tmp_path / "none", [1.0], task="hopper")
     torn = write_run(tmp_path / "torn", [1.0], task="ant")
     (torn / "policy").mkdir()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tests.report.runs import EVERY, add_cells, write_run
@@ -11,9 +13,8 @@ from rilco.losses import LOSSES
 from rilco.report.aggregate import experts, scores_at
 from rilco.report.cells import sort_results
 from rilco.report.drawing import figure_files, panel_svg
-from rilco.report.figures import main_methods, report_figures
+from rilco.report.figures import draw_curves, draw_finals, draw_scores, main_methods, report_figures
 from rilco.report.loss_figure import loss_figure, table_of_losses
-from rilco.report.panels import draw_curves, draw_finals, draw_scores
 from rilco.report.style import MARKERS, in_order, method_style
 from rilco.runs.results import read_results
 
@@ -56,7 +57,7 @@ def markers(axes, method, *, hollow=False):
     ]
 
 
-def test_final_panel_shows_ours_and_the_published(axes, tmp_path):
+def test_final_panel_shows_ours_and_the_published(axes, tmp_path: Path) -> None:
     add_cells(tmp_path, "ril-co", tasks=("hopper",), rates=(0.0, 0.4))
     cells = cells_of(tmp_path)
     draw_finals(axes, "hopper", "policy", ["ril-co", "bc"], cells)
@@ -75,7 +76,7 @@ def test_final_panel_shows_ours_and_the_published(axes, tmp_path):
     assert not markers(axes, "bc")
 
 
-def test_final_panel_does_not_join_short_runs_with_long_ones(axes, tmp_path):
+def test_final_panel_does_not_join_short_runs_with_long_ones(axes, tmp_path: Path) -> None:
     add_cells(tmp_path, "ril-co", rates=(0.0, 0.1), evaluations=20)
     add_cells(tmp_path, "ril-co", rates=(0.2,), evaluations=5)
     draw_finals(axes, "halfcheetah", "policy", ["ril-co"], cells_of(tmp_path))
@@ -84,14 +85,14 @@ def test_final_panel_does_not_join_short_runs_with_long_ones(axes, tmp_path):
     np.testing.assert_allclose(joined[0], [0.0, 0.1], atol=0.01)
 
 
-def test_runs_as_long_as_the_papers_need_no_hollow_markers(axes, tmp_path):
+def test_runs_as_long_as_the_papers_need_no_hollow_markers(axes, tmp_path: Path) -> None:
     write_run(tmp_path / "a", np.arange(40.0), every=499_200)
     draw_finals(axes, "halfcheetah", "policy", ["ril-co"], cells_of(tmp_path))
     assert markers(axes, "ril-co")
     assert not markers(axes, "ril-co", hollow=True)
 
 
-def test_curve_panel_goes_as_far_as_ours(axes, tmp_path):
+def test_curve_panel_goes_as_far_as_ours(axes, tmp_path: Path) -> None:
     add_cells(tmp_path, "ril-co", tasks=("hopper",), evaluations=30)
     cells = cells_of(tmp_path)
     draw_curves(axes, "hopper", "policy", 0.4, ["ril-co", "bc"], cells)
@@ -105,19 +106,19 @@ def test_curve_panel_goes_as_far_as_ours(axes, tmp_path):
     assert published[-1, 0] >= end
 
 
-def test_a_panel_without_runs_says_so_and_shows_the_whole_published_curve(axes):
+def test_a_panel_without_runs_says_so_and_shows_the_whole_published_curve(axes) -> None:
     draw_curves(axes, "hopper", "policy", 0.4, ["ril-co"], {})
     assert axes.get_title(loc="right") == "not run here"
     assert axes.get_xlim()[1] > 20.0
 
 
-def test_a_run_with_one_evaluation_can_be_drawn(axes, tmp_path):
+def test_a_run_with_one_evaluation_can_be_drawn(axes, tmp_path: Path) -> None:
     write_run(tmp_path / "a", [5.0], task="hopper")
     draw_curves(axes, "hopper", "policy", 0.4, ["ril-co"], cells_of(tmp_path))
     assert markers(axes, "ril-co") == [(EVERY / 1e6, 5.0)]
 
 
-def test_score_panel(axes, tmp_path):
+def test_score_panel(axes, tmp_path: Path) -> None:
     add_cells(tmp_path, "ril-co", "gail-ap", tasks=("hopper", "ant"))
     expert = experts()
     scores = scores_at(0.4, cells_of(tmp_path), expert)
@@ -128,7 +129,7 @@ def test_score_panel(axes, tmp_path):
     assert markers(axes, "ril-co") == [(pytest.approx(scores[0].iqm), 0)]
 
 
-def test_scores_are_shares_of_the_experts_return(tmp_path):
+def test_scores_are_shares_of_the_experts_return(tmp_path: Path) -> None:
     expert = experts()
     for i, task in enumerate(("hopper", "ant")):
         for seed in (1, 2):
@@ -143,7 +144,7 @@ def test_scores_are_shares_of_the_experts_return(tmp_path):
     ours, gail = scores_at(0.4, cells_of(tmp_path), expert)
     assert (ours.method, ours.tasks, ours.runs) == ("ril-co", ("hopper", "ant"), 4)
     assert ours.iqm == pytest.approx(0.9)
-    assert ours.interval == (pytest.approx(0.9), pytest.approx(0.9))
+    assert tuple(ours.interval or ()) == (pytest.approx(0.9), pytest.approx(0.9))
     assert ours.improvement is None
     assert gail.mean == pytest.approx(0.6)
     assert gail.improvement == 1.0
@@ -151,19 +152,19 @@ def test_scores_are_shares_of_the_experts_return(tmp_path):
 
 
 @pytest.mark.parametrize("name", LOSSES)
-def test_our_losses_are_those_of_the_papers_table(name):
+def test_our_losses_are_those_of_the_papers_table(name: str) -> None:
     z = np.linspace(-20.0, 20.0, 401)
     ours = np.asarray(LOSSES[name].fn(z.astype(np.float32)))
     np.testing.assert_allclose(ours, table_of_losses()[name](z), atol=2e-6, rtol=2e-6)
 
 
-def test_every_loss_is_in_the_figure():
+def test_every_loss_is_in_the_figure() -> None:
     from rilco.report.loss_figure import BOUNDED, UNBOUNDED
 
     assert {*BOUNDED, *UNBOUNDED} == set(LOSSES)
 
 
-def test_the_same_runs_give_the_same_bytes(tmp_path):
+def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
     add_cells(tmp_path, "ril-co", tasks=("ant",), seeds=(1,), evaluations=5, noise="gaussian")
     first, second = (list(report_figures(cells_of(tmp_path), experts(), {}))[-1] for _ in range(2))
     assert first.name == "gaussian"
@@ -171,22 +172,22 @@ def test_the_same_runs_give_the_same_bytes(tmp_path):
     assert panel_svg(first, first.panels[0]) == panel_svg(second, second.panels[0])
 
 
-def test_loss_figure_has_text_that_stays_text():
+def test_loss_figure_has_text_that_stays_text() -> None:
     figure = loss_figure()
     svg = panel_svg(figure, figure.panels[1]).decode()
     assert "normalized logistic</text>" in svg
     assert "DejaVu" not in svg
 
 
-def test_styles_tell_the_methods_of_a_figure_apart():
-    for group in (MAIN, ("ril-co", "ril-co-logistic", "ril-p", "ril-p-logistic", "new-1", "new-2")):
+def test_styles_tell_the_methods_of_a_figure_apart() -> None:
+    for group in (MAIN, ("ril-co", "ril-co-logistic", "ril-p", "ril-p-logistic", "gail", "ril-co-clean")):
         styles = [method_style(method, group) for method in group]
         assert len({style.colour for style in styles}) == len(group)
         assert len({style.marker for style in styles}) == len(group)
         assert all(style.marker in MARKERS for style in styles)
 
 
-def test_methods_that_the_paper_does_not_have_come_last_and_are_drawn():
+def test_methods_that_the_paper_does_not_have_come_last_and_are_drawn() -> None:
     cells = dict.fromkeys([KEY._replace(method="zeta"), KEY._replace(method="ril-p"), KEY])
     assert main_methods(cells) == [*MAIN, "zeta"]
     assert in_order(["zeta", "ril-p", "bc", "ril-co"]) == ["ril-co", "bc", "ril-p", "zeta"]
