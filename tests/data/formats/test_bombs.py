@@ -224,8 +224,8 @@ def test_lists_of_zeros_are_counted_before_they_are_unpacked(
     save_file(demos, path)
     width = 10_000
     lists = pa.ListArray.from_arrays(
-        np.arange(0, 8192 * width + 1, width, np.int32),
-        np.zeros(8192 * width, np.float32),  # type: ignore[call-overload]
+        np.arange(0, 8192 * width + 1, width, dtype=np.int32),
+        np.zeros(8192 * width, np.float32),
     )
     frames = {
         "observation.state": lists,
