@@ -21,13 +21,13 @@ import numpy as np
 from rilco.cli.audit import STEPS
 from rilco.config import RunConfig
 from rilco.data.formats.files import atomic_write
+from rilco.data.of_run import read_demonstrations
 from rilco.judging.auditing import in_pieces, train_and_audit
 from rilco.judging.judged import WINDOW_PAIRS
 from rilco.judging.judging import judge
 from rilco.judging.scoring import Scores
 from rilco.judging.truth import compare
 from rilco.options import make_config
-from rilco.training import read_demonstrations
 
 AUTHORS = {
     "halfcheetah": "HalfCheetahBulletEnv-v0",

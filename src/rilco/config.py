@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,11 @@ from typing import Any
 from rilco.bc.config import BcConfig
 from rilco.clean.config import CleanConfig
 from rilco.errors import ConfigError, RunError, suggestion
+from rilco.files import as_record, brief, parse_object
 from rilco.methods import POLICY_LEARNERS, check_method, needs_demonstrations
 from rilco.policy.config import AcktrConfig, PpoConfig
 from rilco.rewards.config import ClassifierConfig, VildConfig
+from rilco.runs.paths import CONFIG
 from rilco.tasks.table import Task
 
 FORMAT = "rilco-run-"
@@ -22,14 +23,6 @@ VERSION = 2
 """Of what a run computes. Version 1 learned its first iteration from raw observations, and evaluated every policy from
 the same start states: its results can be read and compared, but not gone on from."""
 DEMO_KINDS = ("policy", "gaussian")
-PARTS: dict[str, type] = {
-    "classifier": ClassifierConfig,
-    "vild": VildConfig,
-    "acktr": AcktrConfig,
-    "ppo": PpoConfig,
-    "bc": BcConfig,
-    "clean": CleanConfig,
-}
 
 
 @dataclass(frozen=True)
@@ -167,29 +160,25 @@ class RunConfig:
         return json.dumps({"format": f"{FORMAT}{table.pop('version')}", **table}, indent=2) + "\n"
 
     @classmethod
-    def from_json(cls, text: str, where: str) -> RunConfig:
+    def from_json(cls, text: str | bytes, where: str) -> RunConfig:
+        table = parse_object(text, where)
+        versions = {f"{FORMAT}{version}": version for version in range(1, VERSION + 1)}
+        stored = table.pop("format", None)
+        if not isinstance(stored, str) or stored not in versions:
+            raise RunError(
+                f"{where}: not a rilco run's configuration of a known format; found {brief(stored)}, this version of "
+                f"rilco reads {', '.join(versions)}."
+            )
         try:
-            table = json.loads(text)
-            stored = table.pop("format")
-            versions = {f"{FORMAT}{version}": version for version in range(1, VERSION + 1)}
-            if stored not in versions:
-                raise RunError(
-                    f"{where}: a run of format {stored!r}; this version of rilco reads {', '.join(versions)}."
-                )
-            table["version"] = versions[stored]
-            table["task"] = Task(**table["task"])
-            for name, part in PARTS.items():
-                if name in table:
-                    table[name] = part(**_tuples(table[name]))
-            return cls(**_tuples(table))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise RunError(f"{where}: not a rilco run's configuration ({error!r}).") from error
+            return as_record(cls, {**table, "version": versions[stored]}, where)
+        except ConfigError as error:
+            raise RunError(f"{where}: {error}") from error
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> RunConfig:
-        file = Path(folder) / "config.json"
+        file = Path(folder) / CONFIG
         try:
-            text = file.read_text()
+            text = file.read_bytes()
         except OSError as error:
             raise RunError(
                 f"{folder}: not a run folder ({file.name} could not be read: {error.strerror}). Expected the folder "
@@ -197,15 +186,11 @@ class RunConfig:
             ) from error
         return cls.from_json(text, str(file))
 
-    def difference(self, other: RunConfig) -> list[str]:
-        """Lines that say which settings differ, for the error that refuses to resume."""
-        return [
-            f"{f.name}: {getattr(self, f.name)} -> {getattr(other, f.name)}"
-            for f in fields(self)
-            if getattr(self, f.name) != getattr(other, f.name)
-        ]
+    def difference(self, other: RunConfig) -> dict[str, tuple[Any, Any]]:
+        """The settings that differ, with both values."""
+        pairs = {f.name: (getattr(self, f.name), getattr(other, f.name)) for f in fields(self)}
+        return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def _tuples(table: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON has lists where the records have tuples."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
+def in_words(difference: dict[str, tuple[Any, Any]]) -> str:
+    return "; ".join(f"{name}: {ours} -> {theirs}" for name, (ours, theirs) in difference.items())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rilco.clean.attempts import likeness, lived
 from tests.judges import ACTION, OBS, judges, sigmoid
 
-from rilco.clean.attempts import likeness, lived
 from rilco.rollout.pool import Transitions
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rilco.clean.attempts import attempt, likeness
 from tests.environments import env_id
 from tests.judges import ACTION, OBS, driver, judges, sigmoid
 
 from rilco.bc.config import BcConfig
 from rilco.bc.learner import clone
-from rilco.clean.attempts import attempt, likeness
 from rilco.clean.config import CleanConfig, practised_steps
 from rilco.clean.practice import GOOD_ENOUGH, STARTS, Practice, best_attempts, practise, standard_of
 from rilco.data.formats import load_file

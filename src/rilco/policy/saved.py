@@ -14,6 +14,7 @@ import numpy as np
 
 from rilco.errors import RunError
 from rilco.files import write_atomically
+from rilco.runs.paths import policy_file
 
 OBS_CLIP = 10.0
 OBS_EPSILON = 1e-8
@@ -111,12 +112,12 @@ def load_policy(path: str | os.PathLike[str]) -> Policy:
     """Load a policy from a policy file or a run folder (its best policy). Needs only NumPy and safetensors."""
     file = Path(path)
     if file.is_dir():
-        candidates = [file / "policy" / "best.safetensors", file / "policy" / "last.safetensors"]
+        candidates = [policy_file(file, name) for name in ("best", "last")]
         found = next((candidate for candidate in candidates if candidate.exists()), None)
         if found is None:
             raise RunError(
-                f"{file}: no policy in this folder; expected policy/best.safetensors or "
-                "policy/last.safetensors. A run writes them at its first evaluation or checkpoint."
+                f"{file}: no policy in this folder; expected {' or '.join(map(str, candidates))}. A run writes them "
+                "at its first evaluation or checkpoint."
             )
         file = found
     return _read_policy(file)
