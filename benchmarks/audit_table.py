@@ -28,6 +28,7 @@ from rilco.judging.judging import judge
 from rilco.judging.scoring import Scores
 from rilco.judging.truth import compare
 from rilco.options import make_config
+from rilco.runs.how import How
 
 AUTHORS = {
     "halfcheetah": "HalfCheetahBulletEnv-v0",
@@ -64,7 +65,7 @@ def main() -> None:
         demos = str(options.demos / AUTHORS[task]) if options.demos else None
         config = make_config({"task": task, "demos": demos, "noise_rate": rate, "steps": STEPS, "seed": seed})
         if not recorded.exists():
-            audited = train_and_audit(config, folder, workers=options.workers, quiet=True)
+            audited = train_and_audit(config, folder, how=How(options.workers, quiet=True))
             with atomic_write(recorded) as temporary, temporary.open("wb") as file:
                 np.savez_compressed(file, **audited.scores._asdict())
         line = {"source": source, "task": task, "rate": rate, "seed": seed, **measure(config, recorded)}

@@ -10,7 +10,7 @@ from typing import Any
 
 from rilco.bc.config import BcConfig
 from rilco.clean.config import CleanConfig
-from rilco.errors import ConfigError, RunError, suggestion
+from rilco.errors import ConfigError, RilcoError, RunError, suggestion
 from rilco.files import as_record, brief, parse_object
 from rilco.methods import POLICY_LEARNERS, check_method, needs_demonstrations
 from rilco.policy.config import AcktrConfig, PpoConfig
@@ -161,18 +161,18 @@ class RunConfig:
 
     @classmethod
     def from_json(cls, text: str | bytes, where: str) -> RunConfig:
-        table = parse_object(text, where)
         versions = {f"{FORMAT}{version}": version for version in range(1, VERSION + 1)}
-        stored = table.pop("format", None)
-        if not isinstance(stored, str) or stored not in versions:
-            raise RunError(
-                f"{where}: not a rilco run's configuration of a known format; found {brief(stored)}, this version of "
-                f"rilco reads {', '.join(versions)}."
-            )
         try:
-            return as_record(cls, {**table, "version": versions[stored]}, where)
-        except ConfigError as error:
-            raise RunError(f"{where}: {error}") from error
+            table = parse_object(text, where)
+            stored = str(table.pop("format", None))
+            if stored in versions:
+                return as_record(cls, {**table, "version": versions[stored]}, where)
+        except RilcoError as error:
+            raise RunError(f"{where}: not a rilco run's configuration ({error}).") from error
+        raise RunError(
+            f"{where}: not a rilco run's configuration, or it is from another version of rilco: its format is "
+            f"{brief(stored)}, and this version reads {', '.join(versions)}."
+        )
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> RunConfig:

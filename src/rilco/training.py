@@ -182,7 +182,7 @@ def train_if_needed(config: RunConfig, path: Path, how: How) -> Run:
     state = standing(config, path).state
     if state == "finished":
         return Run(path)
-    return train_run(config, path, how=how, resume=state == "interrupted")
+    return train_run(config, path, how=how, resume=state != "new")
 
 
 @contextlib.contextmanager

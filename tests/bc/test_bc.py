@@ -454,6 +454,15 @@ class CrashAfter(StopsAfter):
         return False
 
 
+def test_a_run_that_never_evaluates_starts_no_process(tmp_path, demos_file, left_alone, monkeypatch):
+    def refuse(*arguments, **options):
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    run = train_run(small_config(demos_file, evaluate_every=-1), tmp_path / "run", how=HOW)
+    assert policy_files(run)["last.safetensors"] == policy_files(left_alone)["last.safetensors"]
+
+
 @pytest.mark.parametrize("checkpoint_at", [1, 7, 100, 203])
 def test_resume_continues_exactly(tmp_path, checkpoint_at, left_alone):
     """After a crash, what came after the last checkpoint is done again, with the same outcome."""

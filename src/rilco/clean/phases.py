@@ -49,6 +49,8 @@ def train_clean(config: RunConfig, out: Path, how: How, *, resume: bool) -> Run:
     _check(config, phases)
     count = 3 if config.clean.finish == "none" else 4
     with how.stop, open_run(out, config, resume=resume) as folder:
+        if resume:
+            folder.save_config(config)
         how.say(f"Phase 1 of {count}: RIL-Co, to see which demonstrations are bad")
         spent = _search_and_audit(config, phases, out / AUDIT, how, f"Phase 2 of {count}: the audit")
         how.say(f"Phase 3 of {count}: behaviour cloning of what was kept")

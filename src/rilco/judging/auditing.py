@@ -90,9 +90,7 @@ def trained(config: RunConfig, path: Path, how: How) -> Iterator[Trainer]:
     """The run in this folder at its end: begun, gone on with or left alone, depending on how far it is."""
     state = standing(config, path).state
     with (
-        go_on(Run(path), how)
-        if state == "finished"
-        else train_in(config, path, how, resume=state == "interrupted")
+        go_on(Run(path), how) if state == "finished" else train_in(config, path, how, resume=state != "new")
     ) as trainer:
         if not isinstance(trainer, Trainer):
             raise AuditError(f"{path}: trained by {config.method}, which has no classifiers.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from rilco.runs.paths import policy_file
 OBS_CLIP = 10.0
 OBS_EPSILON = 1e-8
 FORMAT = "rilco-policy-1"
+HEADER = {"format", "card", "sha256"}  # the last is not in files of the first version
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,13 +101,23 @@ class Policy:
         from safetensors.numpy import save
 
         # One metadata entry only: safetensors does not fix the order of several.
-        header = {"rilco": json.dumps({"format": FORMAT, "card": dict(self.card)}, sort_keys=True)}
-        write_atomically(Path(path), save(self.arrays(), metadata=header))
+        table, card = self.arrays(), dict(self.card)
+        header = {"format": FORMAT, "card": card, "sha256": _digest(table, card)}
+        write_atomically(Path(path), save(table, metadata={"rilco": json.dumps(header, sort_keys=True)}))
 
     def __repr__(self) -> str:
         sizes = [self.obs_dim, *(int(weight.shape[1]) for weight, _ in self.layers)]
         name = self.card.get("task") or self.card.get("env") or "?"
         return f"Policy({name}, {' -> '.join(map(str, sizes))})"
+
+
+def _digest(table: Mapping[str, np.ndarray], card: Any) -> str:
+    """SHA-256 of the weights, their names and shapes, and the card."""
+    shapes = {name: (array.shape, str(array.dtype)) for name, array in table.items()}
+    digest = hashlib.sha256(json.dumps([shapes, card], sort_keys=True).encode())
+    for name in sorted(table):
+        digest.update(table[name].tobytes())
+    return digest.hexdigest()
 
 
 def load_policy(path: str | os.PathLike[str]) -> Policy:
@@ -138,6 +150,10 @@ def _read_policy(file: Path) -> Policy:
         raise RunError(
             f"{file}: expected a policy of format {FORMAT!r}, found {header.get('format')!r}; "
             "it was not written by this version of rilco."
+        )
+    if set(header) - HEADER or header.get("sha256", "") not in ("", _digest(table, header.get("card"))):
+        raise RunError(
+            f"{file}: does not match its checksum; it was changed after it was written. Restore it."
         )
     try:
         return Policy.from_arrays(table, header.get("card"))

@@ -74,6 +74,9 @@ class RunFolder:
         """Whether there is anything to go on from: by itself, or in the phases of a run that has them."""
         return any(part.exists() for part in (self._metrics, self.checkpoints, self.path / PHASES))
 
+    def save_config(self, config: RunConfig) -> None:
+        write_atomically(self.path / CONFIG, config.to_json().encode())
+
     def save_policy(self, name: str, policy: Policy) -> None:
         policy.save(policy_file(self.path, name))
 
@@ -120,6 +123,7 @@ class RunFolder:
 def open_run(path: Path, config: RunConfig, *, resume: bool) -> Iterator[RunFolder]:
     """Create a run folder, or open the one to resume; refuses whatever would lose or mix up results.
 
+    Who resumes stores the configuration, which may be longer, once nothing is in the way.
     A new run that fails before its first iteration leaves nothing behind.
     """
     if resume:
@@ -137,7 +141,8 @@ def open_run(path: Path, config: RunConfig, *, resume: bool) -> Iterator[RunFold
         policies = path / POLICIES
         remove_unfinished(path, path / PHASES, folder.checkpoints, policies, policies / SNAPSHOTS)
         try:
-            write_atomically(path / CONFIG, config.to_json().encode())
+            if not resume:
+                folder.save_config(config)
             yield folder
         except BaseException:
             if not resume and not folder.has_begun():

@@ -89,6 +89,8 @@ class Loop:
     def begin(self, *, resume: bool) -> None:
         """From the newest whole checkpoint; from the beginning where there is none, or nothing to resume."""
         checkpoint = self._restore() if resume else None
+        if resume:
+            self.folder.save_config(self.config)
         if checkpoint is None:
             self.training.start()
             return

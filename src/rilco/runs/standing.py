@@ -18,14 +18,17 @@ class Standing(NamedTuple):
     """Where a run is before a sweep begins."""
 
     state: str
-    """`new`, `interrupted` or `finished`."""
+    """`new`, `interrupted`, `finished`, or `unreadable`: what was run in the folder is not known any more."""
     progress: Progress = Progress()
 
 
 def standing(config: RunConfig, folder: Path) -> Standing:
     if not holds_run(folder):
         return Standing("new")
-    stored, progress = RunConfig.load(folder), read_progress(folder)
+    try:
+        stored, progress = RunConfig.load(folder), read_progress(folder)
+    except RunError:  # whoever goes on with it says why; runs beside it are none the worse
+        return Standing("unreadable")
     thinned = is_thinned(folder)
     covered = progress.stopped or progress.done >= config.iterations * config.transitions_per_iteration
     different = changes(stored, portable(config) if thinned else config, covered=covered)
