@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 import gymnasium
 import numpy as np
@@ -37,6 +38,24 @@ class FarOff(Drift):
 
     def _observe(self):
         return np.array([1000.0 + self.place, 1000.0 + self.age / 10], np.float32)
+
+
+class Hangs(Drift):
+    """Never returns from its fifth step."""
+
+    def step(self, action):
+        if self.age == 4:
+            while True:
+                time.sleep(1)
+        return super().step(action)
+
+
+class Slow(Drift):
+    """Takes its time."""
+
+    def step(self, action):
+        time.sleep(0.02)
+        return super().step(action)
 
 
 class Raises(Drift):
@@ -114,7 +133,7 @@ class Vehicle(gymnasium.Env):
         return velocity + 0.2 * (np.clip(throttle, -full, full) - velocity)
 
 
-for _cls in (Drift, FarOff, Raises, Dies, Explodes, Forgetful, Moody, Vehicle):
+for _cls in (Drift, FarOff, Hangs, Slow, Raises, Dies, Explodes, Forgetful, Moody, Vehicle):
     if f"{_cls.__name__}-v0" not in gymnasium.registry:
         gymnasium.register(f"{_cls.__name__}-v0", entry_point=_cls)
 

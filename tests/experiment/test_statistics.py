@@ -14,12 +14,14 @@ from rilco.experiment.statistics import (
     compare,
     estimate,
     final_return,
+    holm,
     improvement,
     improvement_interval,
     interquartile_mean,
     iqm_interval,
     probability_of_improvement,
     stretch_means,
+    welch,
 )
 
 
@@ -150,3 +152,23 @@ def test_a_single_run_of_a_task_gives_no_interval():
 def test_intervals_are_the_same_every_time():
     tasks = [np.random.default_rng(3).normal(size=5)]
     assert iqm_interval(tasks) == iqm_interval(tasks)
+
+
+def test_welch_by_its_formula() -> None:
+    ours, theirs = np.array([1.0, 2.0, 4.0, 7.0]), np.array([3.0, 3.5, 3.0])
+    spread = [group.var(ddof=1) / len(group) for group in (ours, theirs)]
+    found = welch(ours, theirs)
+    assert found is not None
+    freedom = sum(spread) ** 2 / (spread[0] ** 2 / 3 + spread[1] ** 2 / 2)
+    t = found.mean / math.sqrt(sum(spread))
+    assert found.mean == pytest.approx(3.5 - 9.5 / 3)
+    assert found.p_value == pytest.approx(2 * scipy.stats.t.sf(abs(t), freedom))
+    half = scipy.stats.t.ppf(0.975, freedom) * math.sqrt(sum(spread))
+    assert found.interval == pytest.approx((found.mean - half, found.mean + half))
+    assert welch([1.0], theirs) is None
+
+
+def test_holm_multiplies_the_smallest_most_and_never_turns_the_order() -> None:
+    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
+    assert holm([0.5, 0.9]) == [1.0, 1.0]
+    assert holm([]) == []

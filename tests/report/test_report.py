@@ -59,7 +59,16 @@ def words(html: str) -> str:
 
 def test_figures_are_also_files(report):
     names = {file.name for file in (report.page.parent / "figures").iterdir()}
-    wanted = ("final", "curves-0", "curves-0.4", "ablation", "ablation-curves-0.4", "gaussian", "over-tasks")
+    wanted = (
+        "final",
+        "curves-0",
+        "curves-0.4",
+        "ablation",
+        "ablation-curves-0.4",
+        "gaussian",
+        "over-tasks",
+        "seeds",
+    )
     assert {
         f"{name}.{ending}" for name in (*wanted, "losses", "other-1") for ending in ("png", "svg")
     } == names

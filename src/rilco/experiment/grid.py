@@ -17,7 +17,7 @@ from rilco.options import make_config
 # Settings that a name has a place of its own for, or that do not change what is learned.
 _NOT_IN_NAMES = {
     *("method", "task", "demos", "noise_rate", "demo_kind", "seed"),
-    *("steps", "evaluate_every", "evaluation_episodes", "snapshot_every"),
+    *("steps", "evaluate_every", "evaluation_episodes", "final_episodes", "snapshot_every"),
 }
 _LONGEST = 100  # characters of one part of a name; file systems allow 255 bytes
 

@@ -61,6 +61,7 @@ class PublishedCell:
 
     final: Estimate
     curve: np.ndarray  # [50, 2] mean and standard error over each stretch
+    seeds: np.ndarray  # [5, 20] each run by itself, mean over each million transitions
 
     @functools.cached_property
     def transitions(self) -> np.ndarray:
@@ -84,15 +85,24 @@ class PublishedCell:
 @functools.cache
 def load_published() -> Mapping[CellKey, PublishedCell]:
     """Every published cell."""
-    text = (resources.files("rilco.experiment") / "published.csv").read_text()
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    seeds: dict[CellKey, list[np.ndarray]] = {}
+    for row in _rows("published_seeds.csv"):
+        seeds.setdefault(_key(row), []).append(np.array(row["by_million"].split(), float))
     cells = {}
-    for row in csv.DictReader(lines):
-        key = CellKey(row["task"], row["noise"], float(row["noise_rate"]), row["method"])
+    for row in _rows("published.csv"):
         final = Estimate(float(row["final_mean"]), float(row["final_stderr"]), int(row["runs"]))
         columns = [np.array(row[name].split(), float) for name in ("curve_mean", "curve_stderr")]
-        cells[key] = PublishedCell(final, np.stack(columns, axis=1))
+        cells[_key(row)] = PublishedCell(final, np.stack(columns, axis=1), np.stack(seeds[_key(row)]))
     return cells
+
+
+def _rows(name: str) -> Iterator[dict[str, str]]:
+    text = (resources.files("rilco.experiment") / name).read_text()
+    yield from csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
+
+
+def _key(row: Mapping[str, str]) -> CellKey:
+    return CellKey(row["task"], row["noise"], float(row["noise_rate"]), row["method"])
 
 
 def paper(

@@ -19,6 +19,7 @@ from rilco.report.figures import curve_figure, report_figures
 from rilco.report.loss_figure import loss_figure
 from rilco.report.media import find_videos
 from rilco.report.page import make_page
+from rilco.report.seeds import compare_seeds, seeds_figures
 from rilco.report.strips import Strip, make_strips
 from rilco.report.style import in_order, tasks_in_order
 from rilco.runs.paths import CONFIG, METRICS
@@ -48,7 +49,8 @@ def write_report(
     say(f"{len(read.runs)} runs, {len(found.cells)} cells, {len(read.skipped)} entries skipped")
     expert = experts()
     scores = {rate: rows for rate in RATES if (rows := scores_at(rate, found.cells, expert))}
-    figures = {figure.name: figure for figure in _figures(found, expert, scores)}
+    seeds = compare_seeds(found.cells)
+    figures = {figure.name: figure for figure in (*_figures(found, expert, scores), *seeds_figures(seeds))}
     complaints: dict[str, list[str]] = {}
     strips: list[Strip] = []
     if frames:
@@ -62,7 +64,7 @@ def write_report(
             write_atomically(folder / "figures" / f"{figure.name}{ending}", data)
     for strip in strips:
         write_atomically(folder / "figures" / f"{strip.name}.png", strip.png)
-    content = Content(root, found, figures, expert, scores, strips, videos, more, complaints)
+    content = Content(root, found, figures, expert, scores, seeds, strips, videos, more, complaints)
     write_atomically(folder / PAGE, make_page(content).encode())
     return folder / PAGE
 
@@ -112,7 +114,17 @@ def _check_writable(folder: Path) -> None:
 
 def _remove_old(folder: Path) -> None:
     """Take away the figures of an earlier report, which may show what is no longer true; nothing else."""
-    for prefix in ("final", "curves-", "ablation", "gaussian", "over-tasks", "other-", "losses", "strip-"):
+    for prefix in (
+        "final",
+        "curves-",
+        "ablation",
+        "gaussian",
+        "over-tasks",
+        "seeds",
+        "other-",
+        "losses",
+        "strip-",
+    ):
         for file in (folder / "figures").glob(f"{prefix}*"):
             if file.suffix in (".png", ".svg"):
                 with contextlib.suppress(OSError):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rilco.config import RunConfig
+from rilco.config import VERSION, RunConfig
 from rilco.errors import ConfigError
 from rilco.experiment.published import (
     GAUSSIAN,
@@ -37,7 +37,7 @@ from rilco.runs.results import Results, RunRecord, Skipped
 
 FREE = ("method", "task", "demos", "noise_rate", "demo_kind", "steps", "seed")
 """Settings in which runs of a comparison differ; the next ones only say when a run was looked at."""
-LOOKS = ("evaluate_every", "evaluation_episodes", "snapshot_every")
+LOOKS = ("evaluate_every", "evaluation_episodes", "final_episodes", "snapshot_every")
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +188,8 @@ def _unusable(run: RunRecord) -> str | None:
         return "not evaluated yet"
     if not needs_demonstrations(run.config.method):
         return "learns from the true reward"
+    if run.config.version != VERSION:
+        return "made with the former start-up, which learned its first iteration from raw observations"
     if in_grid(cell_key(run.config)) and changed_settings(run.config):
         return f"other settings than the paper's: {_settings_label(run.config)}"
     return None

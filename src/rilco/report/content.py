@@ -10,6 +10,7 @@ from rilco.report.aggregate import Expert, MethodScore
 from rilco.report.cells import Sorted
 from rilco.report.drawing import Figure
 from rilco.report.media import Video
+from rilco.report.seeds import SeedComparison
 from rilco.report.strips import Strip
 
 
@@ -25,6 +26,8 @@ class Content:
     """By task."""
     scores: Mapping[float, Sequence[MethodScore]]
     """By noise rate."""
+    seeds: Sequence[SeedComparison] = ()
+    """Of the cells that have published runs."""
     strips: Sequence[Strip] = ()
     """Rendered frames."""
     videos: Sequence[Video] = ()

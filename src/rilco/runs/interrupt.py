@@ -11,6 +11,8 @@ from types import FrameType
 from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+GRACE = 5.0
+"""Seconds after SIGTERM in which an iteration may come to its end; then the last checkpoint has to do."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -33,7 +35,7 @@ class StopSignal:
     all the same.
     """
 
-    def __init__(self, patience: float = 25.0) -> None:
+    def __init__(self, patience: float = GRACE) -> None:
         self.signum: int | None = None
         self.patience = patience
         self._before: dict[int, Any] = {}

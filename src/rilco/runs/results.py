@@ -22,7 +22,7 @@ from rilco.files import write_atomically
 from rilco.runs.metrics import STOPPED, read_evaluations
 from rilco.runs.paths import CONFIG, METRICS, holds_run
 
-KEPT = ("transitions", "seconds", "eval_return", "eval_std", "eval_length", STOPPED)
+KEPT = ("transitions", "seconds", "eval_return", "eval_std", "eval_length", "eval_episodes", STOPPED)
 """Of a line, when thinned."""
 OURS = ("README.md", "estimate.json", "logs")  # what may stand beside runs without being one
 
