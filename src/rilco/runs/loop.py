@@ -89,14 +89,18 @@ class Loop:
     def begin(self, *, resume: bool) -> None:
         """From the newest whole checkpoint; from the beginning where there is none, or nothing to resume."""
         checkpoint = self._restore() if resume else None
-        if resume:
-            self.folder.save_config(self.config)
         if checkpoint is None:
             self.training.start()
-            return
+        else:
+            self._go_on_from(checkpoint)
+        if resume:  # it may be longer than before
+            self.folder.save_config(self.config)
+
+    def _go_on_from(self, checkpoint: Checkpoint) -> None:
+        """Forget what came after a checkpoint, now that its state is restored."""
         facts = checkpoint.facts
-        clean_up(self.folder.checkpoints, checkpoint.iteration)
         self.folder.cut_metrics(facts["metrics_bytes"], facts.get("metrics_sha256"))
+        clean_up(self.folder.checkpoints, checkpoint.iteration)
         self._best_return = -math.inf if facts["best_return"] is None else facts["best_return"]
         self._begun = time.perf_counter() - facts["seconds"]
         self.progress.note(f"Resuming after {self.transitions:,} transitions.")
@@ -105,7 +109,7 @@ class Loop:
                 "The environments did not return to exactly where they were: this environment does not repeat an "
                 "episode from its seed and actions. Training goes on, but not bit-identically. The run's metrics say "
                 f"so, too ({INEXACT}).",
-                stacklevel=4,
+                stacklevel=5,
             )
         if self.training.finished and self.training.iteration < self.config.iterations:
             self.progress.note(
