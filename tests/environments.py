@@ -95,6 +95,14 @@ class Forgetful(Drift):
         return super().reset(seed=int.from_bytes(os.urandom(4)))
 
 
+class Moody(Drift):
+    """Goes where its seed and actions say, but pays what it likes."""
+
+    def step(self, action):
+        obs, reward, *over = super().step(action)
+        return (obs, reward + int.from_bytes(os.urandom(4)) / 2**32, *over)
+
+
 class Vehicle(gymnasium.Env):
     """As fast as its throttle, one for each direction; the reward is the speed. Episodes of 60 steps."""
 
@@ -125,7 +133,7 @@ class Vehicle(gymnasium.Env):
         return velocity + 0.2 * (np.clip(throttle, -full, full) - velocity)
 
 
-for _cls in (Drift, FarOff, Hangs, Slow, Raises, Dies, Explodes, Forgetful, Vehicle):
+for _cls in (Drift, FarOff, Hangs, Slow, Raises, Dies, Explodes, Forgetful, Moody, Vehicle):
     if f"{_cls.__name__}-v0" not in gymnasium.registry:
         gymnasium.register(f"{_cls.__name__}-v0", entry_point=_cls)
 

@@ -119,6 +119,31 @@ for name in {modules}:
     assert done.returncode == 0, done.stderr
 
 
+IN_A_RUN = ("config.json", "metrics.jsonl", "best.safetensors", "last.safetensors", ".lock")
+FOLDERS_IN_A_RUN = ("checkpoints", "events", "phases")
+
+
+def spelled(tree: ast.AST) -> list[str]:
+    """Names of what a run folder holds, among the strings of some code. Docstrings may say them."""
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    strings = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose
+    ]
+    return [text for text in strings if text in FOLDERS_IN_A_RUN or any(name in text for name in IN_A_RUN)]
+
+
+def test_only_one_room_spells_the_names_in_a_run_folder():
+    found = {
+        str(file.relative_to(SOURCE)): spelled(ast.parse(file.read_text()))
+        for file in SOURCE.rglob("*.py")
+        if file.parent.name != "runs"
+    }
+    assert {file: names for file, names in found.items() if names} == {}
+    assert spelled(ast.parse("path / 'config.json'")) == ["config.json"]
+
+
 @pytest.fixture
 def house(tmp_path: Path) -> Path:
     """Two rooms, the lower of which looks up from inside a function."""

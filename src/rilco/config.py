@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from rilco.bc.config import BcConfig
 from rilco.clean.config import CleanConfig
-from rilco.errors import ConfigError, RunError, suggestion
+from rilco.errors import ConfigError, RilcoError, RunError, suggestion
+from rilco.files import as_record, brief, parse_object
 from rilco.methods import POLICY_LEARNERS, find
 from rilco.policy.config import AcktrConfig, PpoConfig
 from rilco.rewards.config import ClassifierConfig, VildConfig
+from rilco.runs.paths import CONFIG
 from rilco.tasks.table import Task
 
 FORMAT = "rilco-run-"
@@ -25,14 +26,6 @@ DEMO_KINDS = ("policy", "gaussian")
 PLACE = ("method", "task", "demos", "noise_rate", "demo_kind", "steps", "seed")
 """Settings in which runs of a comparison differ; the next ones only say when a run is looked at."""
 LOOKS = ("evaluate_every", "evaluation_episodes", "final_episodes", "snapshot_every")
-PARTS: dict[str, type] = {
-    "classifier": ClassifierConfig,
-    "vild": VildConfig,
-    "acktr": AcktrConfig,
-    "ppo": PpoConfig,
-    "bc": BcConfig,
-    "clean": CleanConfig,
-}
 
 
 @dataclass(frozen=True)
@@ -195,31 +188,25 @@ class RunConfig:
         return json.dumps({"format": f"{FORMAT}{table.pop('version')}", **table}, indent=2) + "\n"
 
     @classmethod
-    def from_json(cls, text: str, where: str) -> RunConfig:
+    def from_json(cls, text: str | bytes, where: str) -> RunConfig:
+        versions = {f"{FORMAT}{version}": version for version in range(1, VERSION + 1)}
         try:
-            table = json.loads(text)
-            stored = table.pop("format")
-            versions = {f"{FORMAT}{version}": version for version in range(1, VERSION + 1)}
-            if stored not in versions:
-                raise RunError(
-                    f"{where}: a run of format {stored!r}; this version of rilco reads {', '.join(versions)}."
-                )
-            table["version"] = versions[stored]
-            table["task"] = Task(**table["task"])
-            for name, part in PARTS.items():
-                if name in table:
-                    table[name] = part(**_tuples(table[name]))
-            return cls(**_tuples(table))
-        except ConfigError as error:  # a method from outside, or something of another version
-            raise RunError(f"{where}: {error}") from error
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise RunError(f"{where}: not a rilco run's configuration ({error!r}).") from error
+            table = parse_object(text, where)
+            stored = str(table.pop("format", None))
+            if stored in versions:
+                return as_record(cls, {**table, "version": versions[stored]}, where)
+        except RilcoError as error:
+            raise RunError(f"{where}: not a rilco run's configuration ({error}).") from error
+        raise RunError(
+            f"{where}: not a rilco run's configuration, or it is from another version of rilco: its format is "
+            f"{brief(stored)}, and this version reads {', '.join(versions)}."
+        )
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> RunConfig:
-        file = Path(folder) / "config.json"
+        file = Path(folder) / CONFIG
         try:
-            text = file.read_text()
+            text = file.read_bytes()
         except OSError as error:
             raise RunError(
                 f"{folder}: not a run folder ({file.name} could not be read: {error.strerror}). Expected the folder "
@@ -227,15 +214,11 @@ class RunConfig:
             ) from error
         return cls.from_json(text, str(file))
 
-    def difference(self, other: RunConfig) -> list[str]:
-        """Lines that say which settings differ, for the error that refuses to resume."""
-        return [
-            f"{f.name}: {getattr(self, f.name)} -> {getattr(other, f.name)}"
-            for f in fields(self)
-            if getattr(self, f.name) != getattr(other, f.name)
-        ]
+    def difference(self, other: RunConfig) -> dict[str, tuple[Any, Any]]:
+        """The settings that differ, with both values."""
+        pairs = {f.name: (getattr(self, f.name), getattr(other, f.name)) for f in fields(self)}
+        return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def _tuples(table: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON has lists where the records have tuples."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
+def in_words(difference: dict[str, tuple[Any, Any]]) -> str:
+    return "; ".join(f"{name}: {ours} -> {theirs}" for name, (ours, theirs) in difference.items())

@@ -220,8 +220,9 @@ def test_replay_brings_every_environment_back(task):
         }
 
 
-def test_replay_notices_an_environment_that_does_not_repeat():
-    task = Task(env=env_id("Forgetful"))
+@pytest.mark.parametrize("name", ["Forgetful", "Moody"])
+def test_replay_notices_an_environment_that_does_not_repeat(name):
+    task = Task(env=env_id(name))
     pool, policy = open_pool(task, workers=1)
     with pool:
         pool.start()

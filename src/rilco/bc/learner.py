@@ -1,14 +1,13 @@
 """Behaviour cloning: a deterministic network fitted to the demonstrated actions by mean squared error.
 
-No environment is needed: `clone` goes from demonstrations to a policy. `rilco train --method bc` adds evaluation and a
-run folder around the same functions (`training.py`).
+Pure functions; `training.py` goes from demonstrations to a policy with them.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -17,9 +16,7 @@ import numpy as np
 import optax
 
 from rilco.bc.config import BcConfig
-from rilco.bc.data import CloningData, prepare, start_weights
-from rilco.data.record import Demonstrations
-from rilco.errors import TrainingError
+from rilco.bc.data import CloningData
 from rilco.networks import Layer, apply_mlp, init_mlp
 from rilco.normalizer import normalize
 from rilco.policy.saved import Policy
@@ -181,36 +178,3 @@ def _to_policy(params: Params, data: CloningData) -> Policy:
     layers = [(np.asarray(layer["w"]), np.asarray(layer["b"])) for layer in params]
     mean, var = np.asarray(data.normalizer.mean), np.asarray(data.normalizer.var)
     return Policy(mean, var, layers, np.asarray(_log_std(params, data)))
-
-
-def clone(
-    demos: Demonstrations,
-    config: BcConfig = BcConfig(),
-    *,
-    gradient_steps: int = 50_000,
-    seed: int = 1,
-    weights: Sequence[float] | np.ndarray | None = None,
-) -> Policy:
-    """Clone demonstrations into a policy, without an environment and without a run folder.
-
-    `weights` [N], 0 or more, say how much each pair counts; a pair of weight 0 is as good as absent. The number of
-    gradient steps is rounded up to whole iterations. The same policy as `rilco train --method bc` with this seed.
-    """
-    learner, key = bc(config), jax.random.key(seed)
-    starts = start_weights(demos.index, config.start_weight, config.start_steps)
-    data = prepare(demos, config.validation, seed, weights, starts)
-    state = learner.init(key, demos.obs_dim, demos.action_dim)
-    iterations = -(-gradient_steps // config.steps_per_iteration)
-    for first in range(0, iterations, INTERVAL):
-        last = min(first + INTERVAL, iterations)
-        state, nonfinite = learner.train(state, data, first, last, key)
-        if nonfinite:
-            raise TrainingError(
-                f"Behaviour cloning: {nonfinite} weights are NaN or infinite after {last} iterations, so it was "
-                "stopped. Look for extreme values in the demonstrations, or lower the learning rate."
-            )
-        if config.patience and last % INTERVAL == 0:
-            state = learner.judge(state, learner.loss(state, data))
-            if learner.stopped(state):
-                break
-    return learner.policy(state, data)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from rilco.config import RunConfig
+from rilco.config import RunConfig, in_words
 from rilco.errors import ConfigError
 from rilco.options import make_config
 
@@ -76,7 +76,7 @@ def make_jobs(items: Iterable[Any]) -> list[Job]:
                 "repetitions apart."
             )
         else:
-            changes = "; ".join(jobs[job.name].config.difference(job.config))
+            changes = in_words(jobs[job.name].config.difference(job.config))
             raise ConfigError(
                 f"{job.name}: two runs of the grid would share this folder. They differ in {changes}. Yield pairs "
                 "(NAME, CONFIG) to name their folders yourself."

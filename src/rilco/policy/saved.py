@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import itertools
 import json
 import math
@@ -16,11 +17,13 @@ import numpy as np
 
 from rilco.errors import RunError
 from rilco.files import write_atomically
+from rilco.runs.paths import policy_file
 
 OBS_CLIP = 10.0
 OBS_EPSILON = 1e-8
 FORMAT = "rilco-policy-1"
 _HUGE = float(np.finfo(np.float32).max)
+HEADER = {"format", "card", "sha256"}  # the last is not in files of the first version
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,8 +104,9 @@ class Policy:
         from safetensors.numpy import save
 
         # One metadata entry only: safetensors does not fix the order of several.
-        header = {"rilco": json.dumps({"format": FORMAT, "card": dict(self.card)}, sort_keys=True)}
-        write_atomically(Path(path), save(self.arrays(), metadata=header))
+        table, card = self.arrays(), dict(self.card)
+        header = {"format": FORMAT, "card": card, "sha256": _digest(table, card)}
+        write_atomically(Path(path), save(table, metadata={"rilco": json.dumps(header, sort_keys=True)}))
 
     def __repr__(self) -> str:
         sizes = [self.obs_dim, *(int(weight.shape[1]) for weight, _ in self.layers)]
@@ -110,16 +114,25 @@ class Policy:
         return f"Policy({name}, {' -> '.join(map(str, sizes))})"
 
 
+def _digest(table: Mapping[str, np.ndarray], card: Any) -> str:
+    """SHA-256 of the weights, their names and shapes, and the card."""
+    shapes = {name: (array.shape, str(array.dtype)) for name, array in table.items()}
+    digest = hashlib.sha256(json.dumps([shapes, card], sort_keys=True).encode())
+    for name in sorted(table):
+        digest.update(table[name].tobytes())
+    return digest.hexdigest()
+
+
 def load_policy(path: str | os.PathLike[str]) -> Policy:
     """Load a policy from a policy file or a run folder (its best policy). Needs only NumPy and safetensors."""
     file = Path(path)
     if file.is_dir():
-        candidates = [file / "policy" / "best.safetensors", file / "policy" / "last.safetensors"]
+        candidates = [policy_file(file, name) for name in ("best", "last")]
         found = next((candidate for candidate in candidates if candidate.exists()), None)
         if found is None:
             raise RunError(
-                f"{file}: no policy in this folder; expected policy/best.safetensors or "
-                "policy/last.safetensors. A run writes them at its first evaluation or checkpoint."
+                f"{file}: no policy in this folder; expected {' or '.join(map(str, candidates))}. A run writes them "
+                "at its first evaluation or checkpoint."
             )
         file = found
     return _read_policy(file)
@@ -143,6 +156,10 @@ def _read_policy(file: Path) -> Policy:
         raise RunError(
             f"{file}: expected a policy of format {FORMAT!r}, found {header.get('format')!r}; "
             "it was not written by this version of rilco."
+        )
+    if set(header) - HEADER or header.get("sha256", "") not in ("", _digest(table, header.get("card"))):
+        raise RunError(
+            f"{file}: does not match its checksum; it was changed after it was written. Restore it."
         )
     complaint = _complaint(table) or _complaint_of_card(header.get("card"))
     if complaint:

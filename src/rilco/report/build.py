@@ -25,6 +25,7 @@ from rilco.report.media import Strip, find_videos, make_strips
 from rilco.report.sections import all_sections
 from rilco.report.seeds import compare_seeds, seeds_figures
 from rilco.report.style import in_order, tasks_in_order
+from rilco.runs.paths import CONFIG, METRICS
 from rilco.runs.results import Results, read_results
 
 PAGE = "index.html"
@@ -97,7 +98,7 @@ def _check_anything(read: Results, root: Path) -> None:
         return
     if not read.skipped:
         raise RunError(
-            f"{root}: there is no run in this folder. A run is a folder with config.json and metrics.jsonl; name "
+            f"{root}: there is no run in this folder. A run is a folder with {CONFIG} and {METRICS}; name "
             "the folder that was given as --out to `rilco sweep` or `rilco train`."
         )
     first = "; ".join(entry.reason for entry in read.skipped[:3])

@@ -20,6 +20,7 @@ from rilco.report.cells import Cell
 from rilco.report.html import data_uri
 from rilco.report.style import millions, task_label
 from rilco.report.summary import cell_name
+from rilco.runs.paths import POLICIES, policy_file
 from rilco.runs.results import RunRecord
 from rilco.seeding import EVALUATION, RepositionedGenerator
 from rilco.tasks.table import Task
@@ -109,14 +110,14 @@ def _chosen(task: str, cells: Mapping[CellKey, Cell]) -> RunRecord | None:
         for key, cell in cells.items()
         if (key.task, key.noise, key.method) == (task, POLICY, REFERENCE)
         for run in cell.runs
-        if (run.path / "policy").is_dir()
+        if (run.path / POLICIES).is_dir()
     ]
     return min(found, key=lambda run: (-(run.config.noise_rate or 0.0), run.config.seed), default=None)
 
 
 def _last_policy(run: RunRecord) -> Policy:
     """The last policy, since final returns are of the last ones too; the best where there is no other."""
-    last = run.path / "policy" / "last.safetensors"
+    last = policy_file(run.path, "last")
     return load_policy(last if last.exists() else run.path)
 
 

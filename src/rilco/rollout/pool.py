@@ -125,8 +125,10 @@ class RolloutPool:
         lengths = [value for answer in answers for value in answer["lengths"]]
         return Evaluation(np.array(returns), np.array(lengths))
 
-    def replay(self, episode: np.ndarray, lengths: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """Restore every environment by repeating its episode so far; returns the observations reached."""
+    def replay(
+        self, episode: np.ndarray, lengths: np.ndarray, actions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Restore every environment by repeating its episode so far; returns the observations and returns reached."""
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(int)
         arguments = [
             {
@@ -137,7 +139,7 @@ class RolloutPool:
             for a, b in self._slices
         ]
         self._command("replay", arguments)
-        return self._shared["obs"][0].copy()
+        return self._shared["obs"][0].copy(), self._shared["episode_return"][0].copy()
 
     def mark(self) -> None:
         """For the benchmark: call before `collect` to be able to call `bare` after it."""

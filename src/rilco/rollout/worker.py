@@ -51,6 +51,7 @@ class Worker:
         flat = np.frombuffer(bytes.fromhex(actions), np.float32).reshape(-1, self.slice.sizes.action_dim)
         self.slice.replay(np.array(episode), np.array(lengths), flat, self.shared)
         self.shared["obs"][0, self.slice.rows] = self.slice.obs[self.slice.rows]
+        self.shared["episode_return"][0, self.slice.rows] = self.slice.episode_return
 
     def evaluate(self, seed: int, occasion: int, episodes: list[int], total: int) -> dict[str, Any]:
         policy: Policy = self.shared.read_policy()
