@@ -90,7 +90,8 @@ class Cloner:
 
     def _record(self) -> dict[str, Any]:
         """What to log; the training loss is the mean since the line before."""
-        losses = {"train_loss": (self.state.loss_sum / self.state.loss_count).item()}
+        count = self.state.loss_count.astype(self.state.loss_sum.dtype)
+        losses = {"train_loss": (self.state.loss_sum / count).item()}
         self.state = forget_losses(self.state)
         if self.config.bc.validation:
             losses["validation_loss"] = self.learner.loss(self.state, self.data).item()
