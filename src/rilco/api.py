@@ -73,7 +73,7 @@ def train_config(
         "quiet": quiet,
         "tensorboard": tensorboard,
     }
-    if find(config.method).runner != "phases":
+    if find(config.method).runner != "several":
         return train_run(config, out, stop=stop, **how)
     from rilco.clean.phases import train_clean  # here, because the other methods do not need it
 

@@ -211,7 +211,7 @@ def train_run(
     that already listens for signals gives its `stop`.
     """
     path = Path(out)
-    if find(config.method).runner == "phases":
+    if find(config.method).runner == "several":
         raise ValueError(f"{config.method} is several runs: use rilco.api.train_config.")
     say = (lambda line: None) if quiet else functools.partial(print, file=sys.stderr)
     demos, known = read_demonstrations(config, say), read_known(config)
