@@ -81,7 +81,7 @@ def lines(run) -> list[dict]:
     ]
 
 
-ONE_RUN = [name for name, method in METHODS.items() if method.runner != "phases"]  # see test_cleaning.py
+ONE_RUN = [name for name, method in METHODS.items() if method.runner != "several"]  # see test_cleaning.py
 
 
 @pytest.mark.parametrize("method", ONE_RUN)

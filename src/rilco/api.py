@@ -57,7 +57,7 @@ def train_config(
     config: RunConfig, out: str | os.PathLike[str], *, how: How | None = None, resume: bool = False
 ) -> Run:
     """Train what a configuration says: one run (`rilco.training.train_run`), or the phases of `ril-co-clean`."""
-    if find(config.method).runner != "phases":
+    if find(config.method).runner != "several":
         return train_run(config, out, how=how, resume=resume)
     from rilco.clean.phases import train_clean  # here, because the other methods do not need it
 

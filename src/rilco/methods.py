@@ -62,7 +62,7 @@ class Method:
     """Into how many parts it splits the demonstrations."""
     policy_learner: str = ""
     """The policy learner that it is, on the true reward; empty where the run chooses one."""
-    runner: Literal["acting", "cloning", "phases"] = "acting"
+    runner: Literal["acting", "cloning", "several"] = "acting"
     """How it runs: in the environment, on pairs alone, or as several runs one after the other."""
     like: str = ""
     """The method whose iterations take as long, where that need not be measured again."""
@@ -70,9 +70,9 @@ class Method:
     """In reports; None takes the next free colour, and the name for a label."""
 
     def __post_init__(self) -> None:
-        if self.runner not in ("acting", "cloning", "phases"):
+        if self.runner not in ("acting", "cloning", "several"):
             raise ConfigError(
-                f"Method: the runner {self.runner!r} is unknown; known are acting, cloning, phases."
+                f"Method: the runner {self.runner!r} is unknown; known are acting, cloning, several."
             )
         if self.runner == "acting" and bool(self.make_reward) == bool(self.policy_learner):
             raise ConfigError(
@@ -201,7 +201,7 @@ METHODS: dict[str, Method] = {
         "a short RIL-Co, an audit by its classifiers, and a clone of what it kept",
         reads=(*REWARD, *LOSS, *LABELS, "bc.", "clean."),
         classifiers=2,
-        runner="phases",
+        runner="several",
         like="ril-co",  # the minutes of cloning aside
     ),
     "ril-co-logistic": Method(

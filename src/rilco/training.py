@@ -187,7 +187,7 @@ def train_if_needed(config: RunConfig, path: Path, how: How) -> Run:
 @contextlib.contextmanager
 def train_in(config: RunConfig, path: Path, how: How, *, resume: bool) -> Iterator[Trainer | Cloner]:
     """Train in a folder to the end. Inside of the context training can go on, in memory and in the same processes."""
-    if find(config.method).runner == "phases":
+    if find(config.method).runner == "several":
         raise ValueError(f"{config.method} is several runs: use rilco.api.train_config.")
     with how.stop:
         data = read_data(config, how.say)

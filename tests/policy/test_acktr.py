@@ -122,7 +122,9 @@ def test_first_factors_are_second_moments_of_single_sample_scores(learner, state
 
     def log_prob(actor, obs, action):
         mean = apply_mlp(actor.layers, obs)
-        return jnp.sum(jax.scipy.stats.norm.logpdf(action, mean, jnp.exp(actor.log_std)))
+        return jnp.sum(
+            jax.scipy.stats.norm.logpdf(action, mean, jnp.broadcast_to(jnp.exp(actor.log_std), mean.shape))
+        )
 
     obs, action = rollout.obs.reshape(-1, OBS_DIM), rollout.action.reshape(-1, ACTION_DIM)
     scores = jax.jit(jax.vmap(jax.grad(log_prob), in_axes=(None, 0, 0)))(actor, obs, action)
@@ -154,9 +156,8 @@ def test_first_step_follows_the_gradient_of_the_loss() -> None:
     def loss(params):
         value = apply_mlp(params.critic, rollout.obs)[..., 0]
         std = jnp.exp(params.actor.log_std)
-        log_prob = jax.scipy.stats.norm.logpdf(
-            rollout.action, apply_mlp(params.actor.layers, rollout.obs), std
-        )
+        mean = apply_mlp(params.actor.layers, rollout.obs)
+        log_prob = jax.scipy.stats.norm.logpdf(rollout.action, mean, jnp.broadcast_to(std, mean.shape))
         entropy = jnp.log(std * math.sqrt(2.0 * math.pi * math.e))
         policy_loss = -jnp.mean(constant * log_prob.sum(axis=-1))
         return 0.5 * jnp.mean((rollout.reward - value) ** 2) + policy_loss - 0.01 * jnp.mean(entropy)

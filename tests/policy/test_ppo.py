@@ -77,7 +77,10 @@ def all_finite(tree):
 
 def log_prob(actor, obs, action):
     mean = apply_mlp(actor.layers, obs)
-    return jnp.sum(jax.scipy.stats.norm.logpdf(action, mean, jnp.exp(actor.log_std)), axis=-1)
+    return jnp.sum(
+        jax.scipy.stats.norm.logpdf(action, mean, jnp.broadcast_to(jnp.exp(actor.log_std), mean.shape)),
+        axis=-1,
+    )
 
 
 # -- the parts ---------------------------------------------------------------------------------------

@@ -98,7 +98,8 @@ class Cloner:
 
     def record(self) -> dict[str, Any]:
         """The training loss is the mean since the line before."""
-        losses = {"train_loss": (self.state.loss_sum / self.state.loss_count).item()}
+        count = self.state.loss_count.astype(self.state.loss_sum.dtype)
+        losses = {"train_loss": (self.state.loss_sum / count).item()}
         self.state = forget_losses(self.state)
         if self.config.validation:
             losses["validation_loss"] = self.learner.loss(self.state, self.data).item()

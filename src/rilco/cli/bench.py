@@ -78,11 +78,11 @@ def read_methods(text: str) -> tuple[str, ...]:
         return tuple(
             name
             for name, method in METHODS.items()
-            if method.imitates and method.runner != "phases" and name != "gail"
+            if method.imitates and method.runner != "several" and name != "gail"
         )
     methods = tuple(text.split(","))
     for method in methods:
-        if find(method).runner == "phases":
+        if find(method).runner == "several":
             raise ConfigError(
                 f"--methods {method}: is RIL-Co, then behaviour cloning. Measure those: ril-co,bc."
             )
