@@ -34,6 +34,10 @@ class TrainingError(RilcoError):
     """Learning went wrong in a way that continuing cannot mend, such as a NaN loss."""
 
 
+class AuditError(RilcoError):
+    """An audit that cannot be made, or one that was stored and cannot be read."""
+
+
 def suggestion(name: object, known: Iterable[str]) -> str:
     """` Did you mean 'walker2d'?` for a name that is nearly a known one, and nothing otherwise."""
     near = difflib.get_close_matches(str(name).lower().replace("_", "-"), list(known), n=1, cutoff=0.4)

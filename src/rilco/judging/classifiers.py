@@ -1,0 +1,201 @@
+"""Scores of demonstrations by RIL-Co's classifiers, steadied over a stretch of training.
+
+RIL-Co's two classifiers are trained on disjoint halves of the pairs, each taking its own half for expert. So each judges
+the other's half. A classifier at one moment is a noisy judge, so scores are averages. Training goes on in memory
+from a run's last checkpoint; its folder is only read, and interrupting an audit loses nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rilco.clean import config as cleaning
+from rilco.config import RunConfig
+from rilco.data.record import Demonstrations
+from rilco.errors import AuditError
+from rilco.judging.audit_config import AuditConfig
+from rilco.learning import LearnerState
+from rilco.methods import num_classifiers
+from rilco.normalizer import Normalizer, normalize
+from rilco.rewards.classifier import Params, score
+from rilco.rewards.learner import DemoArrays
+from rilco.rewards.ril import split
+from rilco.rollout.pool import RolloutPool, default_workers
+from rilco.runs.folder import Run, open_run
+from rilco.runs.interrupt import StopSignal
+from rilco.runs.progress import Progress, Silent
+from rilco.training import Trainer, pool_sizes, read_known
+
+CHUNK = 65_536
+"""Pairs that are scored at a time."""
+
+
+class Scores(NamedTuple):
+    """Cross-fitted scores of every pair, in stretches of training that follow one another."""
+
+    stretches: np.ndarray  # [S, N] float32, means over a stretch; high is expert-like
+    policy: np.ndarray  # [S] mean score of the learner's own pairs
+    transitions: int
+    """With which the classifiers were trained by the end of the last stretch."""
+    spread: float | None = None
+    """How many times as wide the learner's actions spread as the data's, in a typical dimension."""
+    learner_return: float | None = None
+    """Mean return of the learner's last episodes, where some ended."""
+
+    @property
+    def pairs(self) -> np.ndarray:
+        """[N] over all stretches."""
+        return self.stretches.mean(0)
+
+
+def stretch_iterations(run: RunConfig, config: AuditConfig) -> int:
+    """Of one stretch: whole intervals between its scorings."""
+    return config.scorings * max(1, run.every(config.stretch_transitions) // config.scorings)
+
+
+def check_auditable(config: RunConfig, path: Path) -> None:
+    """Raises AuditError unless each pair of the run has a classifier that never took it for an expert's."""
+    if config.method == cleaning.METHOD:
+        raise AuditError(
+            f"{path}: a run of {config.method} is audited as it goes: see {path / 'audit'}. To audit again, give its "
+            f"first phase: {path / cleaning.PHASES / cleaning.SEARCH}."
+        )
+    if num_classifiers(config.method) != 2:
+        raise AuditError(
+            f"{path}: trained by {config.method}, which has no two classifiers on halves of the demonstrations, so no "
+            "classifier could judge a pair that it did not learn from. Train with --method ril-co, or let the audit "
+            "train: rilco audit --task ... --demos ..."
+        )
+
+
+def score_run(
+    run: Run,
+    demos: Demonstrations,
+    config: AuditConfig,
+    why_go_on: Callable[[Scores, int], str | None],
+    *,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    stop: StopSignal | None = None,
+) -> Scores:
+    """Go on training from the run's last checkpoint until nothing speaks for more; returns the newest stretches."""
+    check_auditable(run.config, run.path)
+    stretch = stretch_iterations(run.config, config)
+    progress = progress or Silent()
+    with _going_on(run, demos, workers) as trainer:
+        _iterate(trainer, config.forming * stretch - trainer.iteration, progress, stop)
+        halves = split(len(demos), num_classifiers(run.config.method), run.config.seed)
+        judge = CrossFitted(DemoArrays(demos.obs, demos.action, demos.demonstrator), halves)
+        stretches: list[np.ndarray] = []
+        policy: list[float] = []
+        while True:
+            total, level = np.zeros(len(demos)), []
+            for _ in range(config.scorings):
+                level += _iterate(trainer, stretch // config.scorings, progress, stop)
+                total += judge(trainer.state)
+            stretches.append((total / config.scorings).astype(np.float32))
+            policy.append(float(np.mean(level)))
+            if len(stretches) < config.stretches:
+                continue
+            newest = Scores(
+                np.array(stretches[-config.stretches :]),
+                np.array(policy[-config.stretches :]),
+                trainer.transitions,
+                _spread(trainer.policy.log_std, demos.action),
+                float(np.mean(trainer.recent)) if trainer.recent else None,
+            )
+            reason = why_go_on(newest, len(stretches))
+            if reason is None or len(stretches) >= config.most_stretches:
+                return newest
+            progress.note(f"Training goes on for another stretch: {reason}.")
+
+
+def _spread(log_std: np.ndarray, action: np.ndarray) -> float:
+    """Of the learner's actions about their mean, in units of the data's spread; the median over dimensions."""
+    usual = np.maximum(action.std(0, dtype=np.float64), 1e-6)
+    return float(np.median(np.exp(np.asarray(log_std, np.float64)) / usual))
+
+
+def _iterate(
+    trainer: Trainer, iterations: int, progress: Progress, stop: StopSignal | None
+) -> list[float]:
+    """Train for so many iterations; the mean score of the learner's pairs in each."""
+    levels = []
+    for _ in range(iterations):
+        record = trainer.iterate()
+        levels.append(record["policy_score"])
+        progress.update(record)
+        if stop is not None:
+            stop.raise_if_requested()
+    return levels
+
+
+@contextlib.contextmanager
+def _going_on(run: Run, demos: Demonstrations, workers: int | None) -> Iterator[Trainer]:
+    """The run as its last checkpoint left it, in a copy of its folder."""
+    if not (run.path / "checkpoints").is_dir():
+        raise AuditError(
+            f"{run.path}: has no checkpoint, and an audit goes on from one. Was the folder thinned, or did training "
+            "not begin? Expected the folder of `rilco train`."
+        )
+    config = run.config
+    sizes = pool_sizes(config, demos.obs_dim, demos.action_dim, workers := workers or default_workers())
+    with tempfile.TemporaryDirectory(prefix="rilco-audit-") as temporary:
+        copy = Path(temporary) / "run"
+        shutil.copytree(run.path, copy, ignore=shutil.ignore_patterns("events", "policy", "audit", ".lock"))
+        with (
+            open_run(copy, config, resume=True) as folder,
+            RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers) as pool,
+        ):
+            trainer = Trainer(config, demos, read_known(config), pool, folder, Silent())
+            trainer.restore()
+            if trainer.iteration == 0:
+                raise AuditError(f"{run.path}: nothing was learned yet. Let it train first: --resume.")
+            yield trainer
+
+
+class CrossFitted:
+    """Scores every pair of some demonstrations with the classifier that did not train on it."""
+
+    def __init__(self, demos: DemoArrays, halves: Sequence[np.ndarray]) -> None:
+        self._demos = demos
+        self._judge = np.empty(len(demos.obs), np.int8)  # [N] which classifier judges a pair
+        for i, half in enumerate(halves):
+            self._judge[half] = len(halves) - 1 - i
+
+    def __call__(self, state: LearnerState) -> np.ndarray:
+        """Scores [N] by the classifiers as they are now; high is expert-like."""
+        scores = np.empty(len(self._judge), np.float32)
+        for start in range(0, len(scores), CHUNK):
+            rows = slice(start, start + CHUNK)
+            obs, action, judge = (
+                _padded(array[rows], CHUNK if len(scores) > CHUNK else len(scores))
+                for array in (self._demos.obs, self._demos.action, self._judge)
+            )
+            chunk = _scores(state.reward.params, state.normalizer, obs, action, judge)
+            scores[rows] = np.asarray(chunk)[: len(scores[rows])]
+        return scores
+
+
+@jax.jit
+def _scores(
+    params: Params, normalizer: Normalizer, obs: jax.Array, action: jax.Array, judge: jax.Array
+) -> jax.Array:
+    normalized = normalize(normalizer, obs)
+    by_each = jax.vmap(lambda one: score(one, normalized, action))(params)  # [C, n]
+    return jnp.take_along_axis(by_each, judge[None].astype(jnp.int32), axis=0)[0]
+
+
+def _padded(array: np.ndarray, length: int) -> np.ndarray:
+    """Every chunk has the same shape, so that scoring is compiled once."""
+    missing = length - len(array)
+    return array if not missing else np.concatenate([array, np.repeat(array[-1:], missing, axis=0)])
