@@ -31,8 +31,12 @@ from rilco.data.formats import save_file
 from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import ConfigError, RunError
 from rilco.files import write_atomically
-from rilco.judging.auditing import JSON, audit_run, train_if_needed, training_steps, write_audit
-from rilco.judging.record import Audit
+from rilco.judging.audit import Audit
+from rilco.judging.audit_config import AuditConfig
+from rilco.judging.joining import verdict_of
+from rilco.judging.offline import index
+from rilco.judging.record import Source, read_record
+from rilco.judging.simulator import classify_runs, train_if_needed, training_steps
 from rilco.policy.saved import Policy
 from rilco.runs.folder import Run, RunFolder, open_run
 from rilco.runs.interrupt import StopSignal
@@ -67,7 +71,7 @@ def train_clean(
         say(f"Phase 2 of {count}: the audit")
         spent = time_of([search]) + _audit(search, phases, out / AUDIT, say, how)
         say(f"Phase 3 of {count}: behaviour cloning of what was kept")
-        separable = Audit.load(out / AUDIT / JSON).verdict.kind in ("mixed", "clean")
+        separable = read_record(out / AUDIT)[0].opinions[0].standing > 0.0
         clones, more = clone_and_practise(
             config, search, phases, train, separable=separable, say=say, workers=workers, stop=stop
         )
@@ -124,9 +128,9 @@ def _search_config(config: RunConfig) -> RunConfig:
         )
     wanted = as_method(config, "ril-co", steps=left)
     if finishes:
-        steps = training_steps(wanted, "clean.search_steps")
+        steps = training_steps(wanted, AuditConfig(), "clean.search_steps")
     else:
-        steps = training_steps(wanted, besides=practice)
+        steps = training_steps(wanted, AuditConfig(), besides=practice)
     return dataclasses.replace(wanted, steps=steps)
 
 
@@ -135,12 +139,17 @@ def _audit(search: Run, phases: Path, out: Path, say: Any, how: dict[str, Any]) 
     done = phases / AUDITED
     if not done.exists():
         begun = time.monotonic()
-        audited = audit_run(search, **how)
-        write_audit(audited, out)
-        _save_parts(audited.kept, audited.dropped, search.config, phases)
-        spent = Spent(audited.audit.transitions, round(time.monotonic() - begun, 3))
+        classified = classify_runs([search], AuditConfig(), **how)
+        demos, keep = classified.demos, classified.keep
+        source = Source(environment=search.config.task.name, fingerprint=demos.fingerprint())
+        of_pair, names, makers = index(demos)
+        verdict = verdict_of(classified.opinion, names, makers, of_pair, AuditConfig())
+        Audit(demos, verdict, source, scores=classified.scores.pairs).save(out)
+        parts = (demos.select(keep) if keep.any() else None, None if keep.all() else demos.select(~keep))
+        _save_parts(*parts, search.config, phases)
+        spent = Spent(classified.scores.transitions, round(time.monotonic() - begun, 3))
         write_atomically(done, json.dumps(dataclasses.asdict(spent)).encode())
-    say(Audit.load(out / JSON).verdict.sentence)
+    say(read_record(out)[0].summary)
     return Spent(**json.loads(done.read_text()))
 
 

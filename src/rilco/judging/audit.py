@@ -6,7 +6,7 @@ import dataclasses
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from rilco.judging.audit_config import AuditConfig
 from rilco.judging.joining import apply_cut, apply_decisions, join
 from rilco.judging.offline import judge_offline
 from rilco.judging.record import Source
-from rilco.judging.verdict import Verdict
+from rilco.judging.verdict import Decision, Verdict
 from rilco.judging.windows import in_pieces
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ class Audit:
     demonstrations: Demonstrations
     """Those that were judged; in pieces, where that was asked for."""
     verdict: Verdict
-    source: Source = Source()
+    source: Source = field(default_factory=Source)
     """Where they came from."""
-    config: AuditConfig = AuditConfig()
+    config: AuditConfig = field(default_factory=AuditConfig)
     """Every number that was used."""
     scores: np.ndarray | None = None
     """[N] of every pair by RIL-Co's classifiers, where those were asked."""
@@ -75,7 +75,7 @@ class Audit:
         pairs = chosen[self.verdict.of_pair]
         return self.demonstrations.select(pairs) if pairs.any() else None
 
-    def decided(self, decisions: Mapping[int, str], why: str = "you decided so") -> Audit:
+    def decided(self, decisions: Mapping[int, Decision], why: str = "You decided so.") -> Audit:
         """The same with your decisions, by the demonstrations' index: keep, drop or unsure."""
         return dataclasses.replace(self, verdict=apply_decisions(self.verdict, decisions, why))
 
@@ -121,13 +121,15 @@ def audit(
     config: AuditConfig = AuditConfig(),
     progress: Callable[[str, float], None] | None = None,
     say: Say = lambda line: None,
+    check: Callable[[Demonstrations], None] = lambda demos: None,
     stop: StopSignal | None = None,
 ) -> Audit:
     """Judge demonstrations, or files of them; the same as `rilco audit`.
 
     Without an environment it takes seconds. With `env` or a Bullet `task`, RIL-Co is trained for `steps` transitions
     in the folder `out`, and its classifiers are a further opinion; `offline` leaves them out. `good` and `bad` name
-    demonstrators or demonstrations that you vouch for. `say` gets what should be known before training.
+    demonstrators or demonstrations that you vouch for. `say` gets what should be known before training; `check` may refuse what
+    was loaded.
     """
     from rilco.options import make_config
 
@@ -135,15 +137,27 @@ def audit(
     if env is not None or task is not None:
         given = None if isinstance(demos, Demonstrations) else demos
         options = {"task": task, "env": env, "demos": given, "noise_rate": noise_rate, "demo_kind": demo_kind}
-        options |= {"obs_keys": tuple(obs_keys) or None, "steps": int(steps), "seed": seed, "method": "ril-co"}
+        options |= {
+            "obs_keys": tuple(obs_keys) or None,
+            "steps": int(steps),
+            "seed": seed,
+            "method": "ril-co",
+        }
         if isinstance(demos, Demonstrations):
             options["demos"] = "demonstrations.npz"  # written where training needs it
         run_config = make_config(options | dict(settings or {}))
     loaded, source = _load(demos, run_config, noise_rate, seed, obs_keys)
+    check(loaded)
     source = dataclasses.replace(source, pieces=pieces, good=tuple(map(str, good)), bad=tuple(map(str, bad)))
     classify = None
     if run_config is not None and not offline:
-        how: dict[str, Any] = {"seeds": seeds, "pieces": pieces, "workers": workers, "quiet": quiet, "stop": stop}
+        how: dict[str, Any] = {
+            "seeds": seeds,
+            "pieces": pieces,
+            "workers": workers,
+            "quiet": quiet,
+            "stop": stop,
+        }
         memory = loaded if isinstance(demos, Demonstrations) else None
         classify = _training(run_config, None if out is None else Path(out), memory, config, how)
     return _judge(loaded, source, config, run_config, classify, good, bad, cut, progress, say)
@@ -177,7 +191,9 @@ def audit_run(
     def classify() -> Classified:
         return classify_runs([run], config, pieces=pieces, workers=workers, quiet=quiet, stop=stop)
 
-    return _judge(loaded, source, config, run_config, None if offline else classify, good, bad, cut, progress, say)
+    return _judge(
+        loaded, source, config, run_config, None if offline else classify, good, bad, cut, progress, say
+    )
 
 
 def load_audit(folder: str | os.PathLike[str], demos: Demonstrations | Paths | None = None) -> Audit:
@@ -252,7 +268,11 @@ def _load(
 
 
 def _training(
-    config: RunConfig, out: Path | None, memory: Demonstrations | None, how: AuditConfig, options: dict[str, Any]
+    config: RunConfig,
+    out: Path | None,
+    memory: Demonstrations | None,
+    how: AuditConfig,
+    options: dict[str, Any],
 ) -> Callable[[], Classified]:
     """Trains RIL-Co when called, in `out` or in a place that is removed again."""
     from rilco.judging.simulator import train_and_classify, training_steps
@@ -307,7 +327,9 @@ def _judge(
 def _plainly_named(demos: Demonstrations) -> Demonstrations:
     """With names that a terminal and a page show as they are."""
     names = tuple(before.plain(name) for name in demos.demonstrator_names)
-    return demos if names == demos.demonstrator_names else dataclasses.replace(demos, demonstrator_names=names)
+    return (
+        demos if names == demos.demonstrator_names else dataclasses.replace(demos, demonstrator_names=names)
+    )
 
 
 def _plain(names: Sequence[str | int]) -> list[str | int]:

@@ -57,7 +57,7 @@ def check_environment(demos: Demonstrations, task: Task) -> tuple[str, ...]:
     if notes := _absurd(demos):
         raise AuditError(f"{notes[0]} The classifiers cannot learn from it; --offline judges without them.")
     if task.task is not None:
-        low, high = np.float64(-1.0), np.float64(1.0)
+        low, high = np.full(1, -1.0), np.full(1, 1.0)
         demos.check_dimensions(*task.dimensions(), task.name)
     else:
         batch: Any = task.make_batch(1)
@@ -84,7 +84,9 @@ def check_formats(demos: Demonstrations, targets: Iterable[tuple[str, str]]) -> 
 
     A few are really written, to a place that is removed again.
     """
-    few = demos.select(np.isin(demos.episode, demos.episode[np.unique(demos.episode, return_index=True)[1][:2]]))
+    few = demos.select(
+        np.isin(demos.episode, demos.episode[np.unique(demos.episode, return_index=True)[1][:2]])
+    )
     for option, name in targets:
         _, known = target_format(name, None)
         with tempfile.TemporaryDirectory(prefix="rilco-audit-") as folder:

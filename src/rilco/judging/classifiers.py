@@ -125,9 +125,7 @@ def _spread(log_std: np.ndarray, action: np.ndarray) -> float:
     return float(np.median(np.exp(np.asarray(log_std, np.float64)) / usual))
 
 
-def _iterate(
-    trainer: Trainer, iterations: int, progress: Progress, stop: StopSignal | None
-) -> list[float]:
+def _iterate(trainer: Trainer, iterations: int, progress: Progress, stop: StopSignal | None) -> list[float]:
     """Train for so many iterations; the mean score of the learner's pairs in each."""
     levels = []
     for _ in range(iterations):

@@ -97,10 +97,8 @@ def why_go_on(scores: Scores, stretches: int, grouping: Grouping, config: AuditC
         return f"the newest stretches of training agree on only {decision.agreement:.0%} of the pairs"
     if decision.above > config.outside:
         return f"{decision.above:.0%} of the pairs score far above the majority"
-    if stretches < config.patience and decision.cut is not None:
-        if decision.cut.unevenness > config.most_uneven:
-            return "what would be kept is not of one kind yet"
-    return None
+    uneven = decision.cut is not None and decision.cut.unevenness > config.most_uneven
+    return "what would be kept is not of one kind yet" if uneven and stretches < config.patience else None
 
 
 def opinion_of(decision: Decision, scores: Scores, demos: Demonstrations, config: AuditConfig) -> Opinion:
@@ -109,21 +107,21 @@ def opinion_of(decision: Decision, scores: Scores, demos: Demonstrations, config
     behind = not_outgrown(scores, demos, config)
     if behind is not None or not decision.decided or decision.cut is None:
         why = behind or _why_undecided(decision, config)
-        nothing = ("RIL-Co's classifiers abstain",) * count
+        nothing = ("RIL-Co's classifiers abstain.",) * count
         return Opinion(JUDGE, 0.0, why, decision.scores, np.full(count, 0.5), nothing)
     cut, kept, probability = decision.cut, decision.kept, decision.probability.copy()
     between = ~kept & (decision.scores >= cut.floor)
     probability[between] = 0.5
     if decision.kind == "clean":
-        reasons = ["its pairs look like all the others'"] * count
+        reasons = ["Its pairs look like all the others'."] * count
         why = "All demonstrations score alike: two kinds would not explain the scores better than one."
     else:
         reasons = [
-            "nearer to the good than to the rest"
+            "It scores nearer to the good ones than to the rest."
             if middle
-            else "its pairs look like the majority's"
+            else "Its pairs look like the majority's."
             if good
-            else "its pairs look unlike the majority's, and like what the learner has outgrown"
+            else "Its pairs look like what the learner has outgrown, not like the majority's."
             for good, middle in zip(kept.tolist(), between.tolist(), strict=True)
         ]
         why = f"The scores are of two kinds, and {decision.agreement:.0%} of the pairs were always judged the same."
@@ -169,7 +167,9 @@ def _why_undecided(decision: Decision, config: AuditConfig) -> str:
     if decision.cut is None:
         return "There is only one demonstration, and nothing to compare it with."
     if decision.kind == "majority-bad" and decision.above <= config.outside:
-        return "The scores are spread widely, and no majority of them lies close together as one expert's would."
+        return (
+            "The scores are spread widely, and no majority of them lies close together as one expert's would."
+        )
     if decision.kind == "majority-bad":
         return (
             f"{decision.above:.0%} of the pairs score far above the majority. Either training was too short, or most of the "
@@ -181,5 +181,7 @@ def _why_undecided(decision: Decision, config: AuditConfig) -> str:
             "longer (--steps), or with several seeds (--seeds 3)."
         )
     if not decision.cut.certain:
-        return f"There seem to be two kinds, but {len(decision.scores):,} demonstrations are too few to be sure."
+        return (
+            f"There seem to be two kinds, but {len(decision.scores):,} demonstrations are too few to be sure."
+        )
     return f"Good and bad run into each other: {decision.cut.doubtful:.0%} of the pairs may well be of either kind."

@@ -12,7 +12,7 @@ import numpy as np
 
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.opinion import Opinion
-from rilco.judging.verdict import Judgement, Majority, Verdict
+from rilco.judging.verdict import Decision, Judgement, Majority, Verdict, decide
 
 VOUCHED = "you"
 NOBODY = "nobody"
@@ -48,7 +48,9 @@ def join(verdict: Verdict, opinion: Opinion, config: AuditConfig) -> Verdict:
         confidence, said = verdict.confidence, "RIL-Co's classifiers say the same."
     else:
         confidence = verdict.confidence * agreed
-        said = f"RIL-Co's classifiers disagree about {int(split.sum()):,} demonstrations, which are now unsure."
+        said = (
+            f"RIL-Co's classifiers disagree about {int(split.sum()):,} demonstrations, which are now unsure."
+        )
     families = tuple(
         replace(family, decision=_most(judged, family.demonstrations)) for family in verdict.families
     )
@@ -66,21 +68,15 @@ def join(verdict: Verdict, opinion: Opinion, config: AuditConfig) -> Verdict:
 def _join_one(one: Judgement, good: float, reason: str, judge: str, config: AuditConfig) -> Judgement:
     if one.judge == VOUCHED:
         return one
-    says = _decision(good, config)
+    says = decide(good, config.judges)
     if says == "unsure" or says == one.decision:
         return one
     if one.judge == NOBODY:
         return replace(one, decision=says, probability=good, judge=judge, reason=reason)
     if one.decision == "unsure":  # the others disagree already; one more voice does not settle it
         return one
-    reason = f"the judges disagree: {one.reason}; but to RIL-Co's classifiers {reason}"
+    reason = f"The judges disagree. {one.judge.capitalize()}: {one.reason} RIL-Co's classifiers: {reason}"
     return replace(one, decision="unsure", probability=0.5, judge=NOBODY, reason=reason)
-
-
-def _decision(good: float, config: AuditConfig) -> str:
-    if good >= config.judges.unsure_to:
-        return "keep"
-    return "drop" if good <= config.judges.unsure_from else "unsure"
 
 
 def verdict_of(
@@ -89,7 +85,7 @@ def verdict_of(
     """The verdict of one judge alone, with no families."""
     pairs = np.bincount(of_pair)
     judged = tuple(
-        Judgement(i, name, maker, int(pairs[i]), "unsure", 0.5, 0.0, NOBODY, "no judge saw anything", -1)
+        Judgement(i, name, maker, int(pairs[i]), "unsure", 0.5, 0.0, NOBODY, "No judge saw anything.", -1)
         for i, (name, maker) in enumerate(zip(names, makers, strict=True))
     )
     nobody = Majority(None, None, True, "Families were not looked for.")
@@ -101,7 +97,7 @@ def verdict_of(
 # -- what a person decides ---------------------------------------------------------------------------------------
 
 
-def apply_decisions(verdict: Verdict, decisions: Mapping[int, str], why: str) -> Verdict:
+def apply_decisions(verdict: Verdict, decisions: Mapping[int, Decision], why: str) -> Verdict:
     """The verdict with these decisions, by index, in place of its own."""
     judged = tuple(
         one
@@ -123,11 +119,13 @@ def apply_decisions(verdict: Verdict, decisions: Mapping[int, str], why: str) ->
 
 def apply_cut(verdict: Verdict, cut: float) -> Verdict:
     """Keep what scores at least `cut`, drop the rest."""
-    decisions = {one.index: "keep" if one.score >= cut else "drop" for one in verdict.demonstrations}
+    decisions: dict[int, Decision] = {
+        one.index: "keep" if one.score >= cut else "drop" for one in verdict.demonstrations
+    }
     side = {"keep": "at or above", "drop": "below"}
     judged = apply_decisions(verdict, decisions, "")
     reasons = tuple(
-        replace(one, judge=VOUCHED, reason=f"its score is {side[one.decision]} your cut at {cut:g}")
+        replace(one, judge=VOUCHED, reason=f"Its score is {side[one.decision]} your cut at {cut:g}.")
         for one in judged.demonstrations
     )
     return replace(judged, demonstrations=reasons, assumption=f"You cut at the score {cut:g}.")
@@ -148,6 +146,7 @@ def count_words(judged: tuple[Judgement, ...]) -> str:
     return f"Of {len(judged):,} demonstrations {counts['keep']:,} are kept, {counts['drop']:,} dropped and {counts['unsure']:,} unsure."
 
 
-def _most(judged: tuple[Judgement, ...], members: tuple[int, ...]) -> str:
+def _most(judged: tuple[Judgement, ...], members: tuple[int, ...]) -> Decision:
     said = [judged[i].decision for i in members]
-    return max(("unsure", "drop", "keep"), key=said.count)
+    words: tuple[Decision, ...] = ("unsure", "drop", "keep")
+    return max(words, key=lambda word: said.count(word))

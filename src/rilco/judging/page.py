@@ -102,6 +102,7 @@ def page_data(audit: Audit, gallery: Gallery) -> dict[str, Any]:
                 "standing": opinion.standing,
                 "why": opinion.why,
                 "good": np.round(100 * opinion.good).astype(int).tolist() if opinion.standing > 0 else None,
+                "reason": _coded(opinion.reasons) if opinion.standing > 0 else None,
             }
             for opinion in verdict.opinions
         ],
@@ -159,7 +160,9 @@ def _words(audit: Audit) -> dict[str, str]:
         "summary": verdict.summary,
         "assumption": verdict.assumption,
         "majority": verdict.majority.sentence,
-        "sure": "Undecided" if undecided else next(word for least, word in _SURE if verdict.confidence >= least),
+        "sure": "Undecided"
+        if undecided
+        else next(word for least, word in _SURE if verdict.confidence >= least),
         "confidence": "" if undecided else percent(verdict.confidence),
         **{word: f"{counts[word]:,}" for word in counts},
         **{f"{word}_share": f"{percent(pairs[word] / total)} of the pairs" for word in pairs},

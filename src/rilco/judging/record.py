@@ -17,7 +17,7 @@ from rilco.errors import AuditError, suggestion
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.config import JudgingConfig
 from rilco.judging.opinion import Opinion
-from rilco.judging.verdict import Family, Judgement, Majority, Verdict
+from rilco.judging.verdict import Decision, Family, Judgement, Majority, Verdict
 
 FORMAT = "rilco-audit-2"
 JSON, CSV, PAIRS, PAGE, DELETE = (
@@ -27,7 +27,7 @@ JSON, CSV, PAIRS, PAGE, DELETE = (
     "index.html",
     "episodes_to_delete.txt",
 )
-DECISIONS = ("keep", "drop", "unsure")
+DECISIONS: tuple[Decision, ...] = ("keep", "drop", "unsure")
 _Record = TypeVar("_Record")
 
 
@@ -61,7 +61,10 @@ def write_record(
     verdict: Verdict, source: Source, config: AuditConfig, scores: np.ndarray | None, notes: tuple[str, ...]
 ) -> dict[str, bytes]:
     """The files of an audit, by name, ready to be written."""
-    columns = {field.name: [getattr(one, field.name) for one in verdict.demonstrations] for field in fields(Judgement)}
+    columns = {
+        field.name: [getattr(one, field.name) for one in verdict.demonstrations]
+        for field in fields(Judgement)
+    }
     table = {
         "format": FORMAT,
         "sure": verdict.sure,
@@ -98,13 +101,37 @@ def to_csv(verdict: Verdict) -> str:
     names = {family.index: family.name for family in verdict.families}
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("index", "name", "demonstrator", "pairs", "decision", "probability", "score", "family", "judge", "reason"))
+    writer.writerow(
+        (
+            "index",
+            "name",
+            "demonstrator",
+            "pairs",
+            "decision",
+            "probability",
+            "score",
+            "family",
+            "judge",
+            "reason",
+        )
+    )
     for one in verdict.demonstrations:
         # A probability beside "unsure" would say otherwise.
         likely = "" if one.decision == "unsure" else f"{one.probability:.3f}"
         family = names.get(one.family, "")
         writer.writerow(
-            (one.index, one.name, one.demonstrator, one.pairs, one.decision, likely, f"{one.score:.6g}", family, one.judge, one.reason)
+            (
+                one.index,
+                one.name,
+                one.demonstrator,
+                one.pairs,
+                one.decision,
+                likely,
+                f"{one.score:.6g}",
+                family,
+                one.judge,
+                one.reason,
+            )
         )
     return out.getvalue()
 
@@ -127,12 +154,14 @@ def episodes_to_delete(verdict: Verdict, source: Source) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def read_decisions(path: Path, verdict: Verdict) -> dict[int, str]:
+def read_decisions(path: Path, verdict: Verdict) -> dict[int, Decision]:
     """Decisions by index, from a CSV with the columns `index` and `decision`; AuditError says what is wrong with it."""
     try:
         rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise AuditError(f"{path}: could not be read ({error}). Expected the decisions.csv of an audit's page.") from error
+        raise AuditError(
+            f"{path}: could not be read ({error}). Expected the decisions.csv of an audit's page."
+        ) from error
     count, found = len(verdict.demonstrations), {}
     for line, row in enumerate(rows, 2):
         index, decision = (row.get("index") or "").strip(), (row.get("decision") or "").strip()
@@ -166,7 +195,9 @@ def read_record(folder: Path) -> tuple[Verdict, Source, AuditConfig, np.ndarray 
         with np.load(path.with_name(PAIRS), allow_pickle=False) as arrays:
             pairs = {name: arrays[name] for name in arrays.files}
     except (OSError, ValueError, RecursionError, EOFError) as error:
-        raise AuditError(f"{path}: could not be read ({error}). Expected the folder that `rilco audit` wrote.") from error
+        raise AuditError(
+            f"{path}: could not be read ({error}). Expected the folder that `rilco audit` wrote."
+        ) from error
     except Exception as error:  # zipfile and zlib have errors of their own
         raise AuditError(f"{path.with_name(PAIRS)}: is damaged ({error}). Make the audit again.") from error
     if not isinstance(table, dict) or table.get("format") != FORMAT:
@@ -197,12 +228,18 @@ def _read(
     if np.bincount(of_pair, minlength=len(judged)).tolist() != [one.pairs for one in judged]:
         raise AuditError(f"{PAIRS} has other demonstrations than {JSON}.")
     families = tuple(
-        _build(Family, {**row, "demonstrations": tuple(row["demonstrations"])}, "families") for row in table["families"]
+        _build(Family, {**row, "demonstrations": tuple(row["demonstrations"])}, "families")
+        for row in table["families"]
     )
     opinions = tuple(_read_opinion(row, len(judged)) for row in table["opinions"])
     config = dict(table["config"])
-    judges = {name: tuple(value) if isinstance(value, list) else value for name, value in config.pop("judges").items()}
-    source = {name: tuple(value) if isinstance(value, list) else value for name, value in table["source"].items()}
+    judges = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in config.pop("judges").items()
+    }
+    source = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in table["source"].items()
+    }
     verdict = Verdict(
         demonstrations=judged,
         families=families,
