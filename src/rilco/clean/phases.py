@@ -43,6 +43,8 @@ from rilco.runs.interrupt import StopSignal
 from rilco.training import read_known
 
 AUDIT, AUDITED, KNOWN = "audit", "2-audited.json", "known.npz"
+HOW = AuditConfig()
+"""Of the audit between search and cloning."""
 START, FINISH = "4-start.safetensors", "4-finish"
 
 
@@ -128,9 +130,9 @@ def _search_config(config: RunConfig) -> RunConfig:
         )
     wanted = as_method(config, "ril-co", steps=left)
     if finishes:
-        steps = training_steps(wanted, AuditConfig(), "clean.search_steps")
+        steps = training_steps(wanted, HOW, "clean.search_steps")
     else:
-        steps = training_steps(wanted, AuditConfig(), besides=practice)
+        steps = training_steps(wanted, HOW, besides=practice)
     return dataclasses.replace(wanted, steps=steps)
 
 
@@ -139,11 +141,11 @@ def _audit(search: Run, phases: Path, out: Path, say: Any, how: dict[str, Any]) 
     done = phases / AUDITED
     if not done.exists():
         begun = time.monotonic()
-        classified = classify_runs([search], AuditConfig(), **how)
+        classified = classify_runs([search], HOW, **how)
         demos, keep = classified.demos, classified.keep
         source = Source(environment=search.config.task.name, fingerprint=demos.fingerprint())
         of_pair, names, makers = index(demos)
-        verdict = verdict_of(classified.opinion, names, makers, of_pair, AuditConfig())
+        verdict = verdict_of(classified.opinion, names, makers, of_pair, HOW)
         Audit(demos, verdict, source, scores=classified.scores.pairs).save(out)
         parts = (demos.select(keep) if keep.any() else None, None if keep.all() else demos.select(~keep))
         _save_parts(*parts, search.config, phases)

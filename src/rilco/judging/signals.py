@@ -53,7 +53,7 @@ def choose_signals(
     if extra is not None:
         columns.append(extra)
     points = int(np.clip(MOST_BYTES // (count * len(columns)), FEWEST_POINTS, MOST_POINTS))
-    rows = _rows(of_pair, points)
+    before, after, between = _places(of_pair, points)
     values = np.empty((count, len(columns), points), np.uint8)
     low, high = [], []
     for i, (_, column) in enumerate(columns):
@@ -61,7 +61,8 @@ def choose_signals(
         room = 0.05 * (ends[1] - ends[0]) or 0.5
         low.append(float(ends[0] - room))
         high.append(float(ends[1] + room))
-        unit = (column[rows].astype(np.float64) - low[-1]) / (high[-1] - low[-1])
+        value = column[before] * (1.0 - between) + column[after] * between
+        unit = (value - low[-1]) / (high[-1] - low[-1])
         values[:, i] = np.clip(np.round(255.0 * unit), 0, 255).astype(np.uint8)
     return Signals(tuple(name for name, _ in columns), tuple(low), tuple(high), values)
 
@@ -88,9 +89,11 @@ def _difference(column: np.ndarray, of_pair: np.ndarray, kinds: np.ndarray) -> f
     return max(shares) + 1e-3 * min(shares)
 
 
-def _rows(of_pair: np.ndarray, points: int) -> np.ndarray:
-    """[D, points] pairs of each demonstration, evenly from its first to its last."""
+def _places(of_pair: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """[D, points] the pairs before and after each point, evenly from the first to the last, and the way between them."""
     order, size = np.argsort(of_pair, kind="stable"), np.bincount(of_pair)
-    share = (np.arange(points) + 0.5) / points
-    place = np.floor(share * size[:, None]).astype(np.int64)
-    return order[(np.cumsum(size) - size)[:, None] + place]
+    place = np.linspace(0.0, 1.0, points) * (size - 1)[:, None]
+    before = np.floor(place).astype(np.int64)
+    first = (np.cumsum(size) - size)[:, None]
+    after = np.minimum(before + 1, (size - 1)[:, None])
+    return order[first + before], order[first + after], place - before

@@ -55,7 +55,7 @@ function drawHistogram() {
 function placeCut() {
   const x = across(state.cut ?? axis.low);
   plot.line.setAttribute("transform", `translate(${x})`);
-  plot.line.setAttribute("visibility", state.cut === null && !state.moved ? "hidden" : "visible");
+  plot.line.setAttribute("visibility", (state.cut === null || marked()) && !state.moved ? "hidden" : "visible");
   // A word that would leave the plot is left out: the counts below say the same.
   plot.line.querySelector(".drop").setAttribute("opacity", x < LEFT + 34 ? 0 : 1);
   plot.line.querySelector(".keep").setAttribute("opacity", x > plot.width - 40 ? 0 : 1);
@@ -85,7 +85,8 @@ function showCounts() {
     ? `You keep ${countText(sums.keep.demos)} and drop ${countText(sums.drop.demos)} of ${plural(demos.length, "demonstration")}`
     : byId("headline").dataset.own;
   byId("sure-fact").hidden = changed;
-  const cutText = state.cut === null ? (state.moved ? "none" : "") : scoreText(state.cut);
+  byId("own-words").hidden = marked();
+  const cutText = marked() && !state.moved ? "" : state.cut === null ? (state.moved ? "none" : "") : scoreText(state.cut);
   byId("cut-value").textContent = cutText;
   const place = state.cut === null ? 0 : fraction(state.cut);
   const slider = byId("cut");
@@ -95,7 +96,7 @@ function showCounts() {
     `${countText(sums.drop.demos)} dropped, ${countText(sums.unsure.demos)} unsure`;
   slider.setAttribute("aria-valuetext", `Cut ${cutText || "as the judges decided"}: ${spoken}`);
   byId("remark").textContent = state.moved ? "This cut is yours; it decides for all that you have not marked."
-    : proposed === null ? "The judges decided without one cut; move it to decide by the score alone." : "";
+    : proposed === null || marked() ? "The judges decided without one cut; move it to decide by the score alone." : "";
   byId("reset").disabled = !state.moved;
   showLabels();
   return spoken;

@@ -51,6 +51,7 @@ function setUpFamilies(open) {
 function familyCard(family, open) {
   const share = pairsOf(family.members) / allPairs;
   const status = element("span");
+  const tag = element("span", { class: "tag" }, "taken to be good");
   const why = element("p", { class: "quiet why" });
   const buttons = markButtons("family", family.index, family.name);
   const list = element("button", { type: "button", class: "link" }, "list");
@@ -62,6 +63,7 @@ function familyCard(family, open) {
     status.replaceChildren(...words.map((word) => element("span", { class: `pill ${word}` },
       words.length > 1 ? `${word} ${countText(count[word])}` : word)));
     why.textContent = commonReason(family.members);
+    tag.hidden = marked();
     buttons.refresh();
     list.setAttribute("aria-pressed", String(state.family === family.index));
   };
@@ -72,7 +74,7 @@ function familyCard(family, open) {
   return element("article", { class: "card family", "data-family": family.index, "aria-label": title },
     element("div", { class: "heading" }, element("h3", {}, title), status),
     element("p", { class: "size" }, `${plural(family.members.length, "demonstration")} · ${percentText(share)} of the pairs`,
-      family.majority ? element("span", { class: "tag" }, "taken to be good") : null),
+      family.majority ? tag : null),
     element("div", { class: "members" },
       member(demos[family.typical], alone ? "the only one" : "typical", open),
       alone || family.oddest === family.typical ? null : member(demos[family.oddest], "the oddest", open)),
@@ -176,6 +178,8 @@ function showMarks() {
   const quote = (text) => (/^[\w./:#-]+$/.test(text) && !text.includes("#") ? text : `'${text.replaceAll("'", "'\\''")}'`);
   const options = [
     ...page.source.files.flatMap((file) => ["--demos", quote(file)]),
+    ...(page.source.noise_rate === null ? [] : ["--noise-rate", page.source.noise_rate, "--seed", page.source.seed]),
+    ...(page.source.obs_keys.length ? ["--obs-keys", quote(page.source.obs_keys.join(","))] : []),
     ...(page.source.pieces ? ["--pieces", page.source.pieces] : []),
     ...["good", "bad"].flatMap((word) => given[word].flatMap((name) => [`--${word}`, quote(name)])),
   ];
