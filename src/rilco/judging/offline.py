@@ -48,11 +48,12 @@ def judge_offline(
         return _nothing(names, makers, pairs, of_pair, vouched, config)
     material = prepare(demos, of_pair, chosen, config)
     mine = vouched[material.order]
-    label, ties = find_families(material, config, lambda share: say("Families", share))
+    families = find_families(material, config, lambda share: say("Families", share))
+    label, ties = families.label, families.ties
     majority, main, trust = _majority(label, material.pairs, mine, config)
     say("Consensus", 0.0)
     opinions = [
-        judge_families(label, ties, material.pairs, main, config),
+        judge_families(families, material.pairs, main, config),
         judge_consensus(material, config, good=mine > 0, bad=mine < 0),
     ]
     say("Consensus", 1.0)
