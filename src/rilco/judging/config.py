@@ -51,7 +51,7 @@ class JudgingConfig:
     """Widths of these features, in units of the square root of the number of observation dimensions."""
     ridge: tuple[float, ...] = (1e-7, 1e-5, 1e-3)
     """Strengths of regularisation; the one with the least error on held-out demonstrations is used."""
-    least_error: float = 1e-3
+    least_error: float = 0.05
     """Errors are not told apart below this, in standard deviations of the actions."""
     state_neighbours: int = 5
     """Nearest states of other demonstrations that say how far a demonstration is from the others."""
@@ -63,13 +63,23 @@ class JudgingConfig:
     least_width: float = 0.1
     """The core of logarithms of errors is not taken to be narrower than this."""
     proof_gain: float = 8.0
-    """Two groups must be this much likelier than one, in natural logarithms, to be as clear as can be ..."""
+    """Two groups must be this much likelier than one, in natural logarithms, to be clear ..."""
     proof_distance: float = 3.5
     """... their means so many spreads apart ..."""
     proof_reach: float = 2.5
     """... and the nearest odd one so many spreads of the usual ones from their mean."""
-    beyond_doubt: float = 6.0
-    """With the nearest odd one so many spreads away, the odd ones are charged wherever they go."""
+    nothing_seen: float = 0.3
+    """How far above 0.5 the probability of good is where a judge that could see something sees nothing ..."""
+    proven: float = 0.38
+    """... how far from 0.5 it goes where the odd ones are as clear as can be ..."""
+    beyond_doubt: float = 0.47
+    """... and where all three numbers are twice that."""
+    agreeing_minority: float = 0.2
+    """Where this share of demonstrations agrees much better than the majority, the majority is in doubt."""
+    slope: float = 0.5
+    """Actions of less than this share of what the others would do there are called too small; of more than its inverse, too large."""
+    slope_spread: float = 0.25
+    """Half of the demonstrations must agree on the scale of actions to within this."""
     nobody_there: float = 3.0
     """A demonstration this many spreads farther from the others' states than they are from each other's cannot be compared."""
 
@@ -79,6 +89,9 @@ class JudgingConfig:
     """How far from 0.5 the probability of good goes by a demonstration's family alone."""
     rival: tuple[float, float] = (0.35, 0.7)
     """A family this much smaller than the majority is a group of odd ones; near the second number it may be another style."""
+
+    alone: float = 0.4
+    """Probability of good of what is odd and goes where nobody else goes."""
 
     unsure_from: float = 0.35
     """A probability of being good above this is not dropped ..."""

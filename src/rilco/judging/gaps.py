@@ -14,14 +14,10 @@ class Cut(NamedTuple):
 
     at: float
     """Above it they are odd; infinite where nothing is."""
-    gap: float
-    """Between the highest usual and the lowest odd one."""
-    clarity: float
-    """From 0, no cut at all, to 1."""
+    proof: float
+    """How clear that is: up to 0.5 there is no cut, from 1 on there is one, and from 2 on it is beyond doubt."""
     good: np.ndarray
-    """[D] probability of being usual, 0.5 where that is open."""
-    proof: tuple[float, float, float]
-    """Gain of likelihood, distance of the groups' means, and of the lowest odd one from the usual, in their spreads."""
+    """[D] probability of being usual."""
 
 
 def core(values: np.ndarray) -> tuple[float, float]:
@@ -55,11 +51,12 @@ def find_cut(margin: np.ndarray, config: JudgingConfig) -> Cut:
     # The odd ones must also be far from the usual ones as a whole, in the spread of both groups.
     distance = (high_mean - low_mean)[best] / np.sqrt(0.5 * (low_var + high_var))[best]
     reach = (above - low_mean[best]) / np.sqrt(low_var[best])
-    proof = min(gain[best] / config.proof_gain, distance / config.proof_distance, reach / config.proof_reach)
-    clarity = float(np.clip(2.0 * proof - 1.0, 0.0, 1.0))
+    proof = float(
+        min(gain[best] / config.proof_gain, distance / config.proof_distance, reach / config.proof_reach)
+    )
+    if proof <= 0.5:
+        return Cut(np.inf, proof, np.full(count, 0.5 + config.nothing_seen))
     at = 0.5 * (below + above)
-    good = np.where(margin > at, 0.5 - 0.45 * clarity, 0.5 + np.maximum(0.45 * clarity, 0.3))
-    if clarity == 0.0:
-        at = np.inf
-        good = np.full(count, 0.8)
-    return Cut(float(at), float(above - below), clarity, good, (float(gain[best]), float(distance), float(reach)))
+    strength = np.interp(proof, (0.5, 1.0, 2.0), (0.0, config.proven, config.beyond_doubt))
+    good = np.where(margin > at, 0.5 - strength, 0.5 + max(float(strength), config.nothing_seen))
+    return Cut(float(at), proof, good)

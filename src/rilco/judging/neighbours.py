@@ -43,7 +43,9 @@ def nearest_of_others(
 
     def search(begin: int) -> None:
         end = min(begin + block, total)
-        distance = half_square - points[begin:end] @ searched.T  # half the square, but for the query's own half
+        distance = (
+            half_square - points[begin:end] @ searched.T
+        )  # half the square, but for the query's own half
         for own in range(group[begin], group[end - 1] + 1):
             mine = slice(*np.searchsorted(group[begin:end], [own, own + 1]))
             distance[mine, first[own] : first[own + 1]] = np.inf

@@ -93,6 +93,8 @@ def make_features(obs: np.ndarray, config: JudgingConfig) -> tuple[np.ndarray, t
         obs[:, one] * obs[:, other] / 3.0,
         np.cos(obs @ frequency + phase) * np.sqrt(2.0 / each),
     ]
-    linear, quadratic, fourier = np.split(np.arange(sum(b.shape[1] for b in blocks)), np.cumsum([b.shape[1] for b in blocks])[:2])
+    linear, quadratic, fourier = np.split(
+        np.arange(sum(b.shape[1] for b in blocks)), np.cumsum([b.shape[1] for b in blocks])[:2]
+    )
     models = [linear, np.concatenate([linear, quadratic]), np.concatenate([linear, fourier])]
     return np.hstack(blocks), tuple(models if len(quadratic) else models[::2])
