@@ -48,13 +48,13 @@ def judge_offline(
         return _nothing(names, makers, pairs, of_pair, vouched, config)
     material = prepare(demos, of_pair, chosen, config)
     mine = vouched[material.order]
-    label, ties = find_families(material, config, lambda share: say("Families", share))
+    families = find_families(material, config, lambda share: say("Families", share))
+    label, ties = families.label, families.ties
     majority, main, trust = _majority(label, material.pairs, mine, config)
     say("Consensus", 0.0)
-    opinions = [
-        judge_families(label, ties, material.pairs, main, config),
-        judge_consensus(material, config, good=mine > 0, bad=mine < 0),
-    ]
+    by_family = judge_families(families, material.pairs, main, config)
+    apart = (label != main) & (by_family.evidence["gap"] > config.gap[0])
+    opinions = [by_family, judge_consensus(material, config, good=mine > 0, bad=mine < 0, apart=apart)]
     say("Consensus", 1.0)
     return _conclude(
         opinions, label, ties, material, majority, main, trust, vouched, names, makers, pairs, of_pair, config

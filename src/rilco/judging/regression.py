@@ -13,6 +13,7 @@ import numpy as np
 
 from rilco.judging.config import JudgingConfig
 from rilco.judging.material import Material
+from rilco.judging.neighbours import medians
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,25 +28,32 @@ class Crossfit:
     """[M, F] float64."""
     action: np.ndarray
     """[M, action_dim] float64, in standard units."""
+    models: tuple[np.ndarray, ...]
+    """The columns that each model uses: linear, quadratic, and Fourier."""
     fold: np.ndarray
     """[M] in which fold the pair's demonstration is."""
 
-    def predict(self, weight: np.ndarray, ridge: float) -> np.ndarray:
-        """[M, action_dim] actions as the other folds foretell them, pairs weighted by `weight` [M]."""
+    def predict(self, weight: np.ndarray, ridges: Sequence[float]) -> np.ndarray:
+        """[M, action_dim] actions as the other folds foretell them, pairs weighted by `weight` [M].
+
+        Of all models and strengths of regularisation the one that foretells a typical demonstration best is taken.
+        """
         folds = [self.fold == f for f in range(int(self.fold.max()) + 1)]
         moments = [self._moments(fold, weight) for fold in folds]
         gram, cross = (sum(moment[part] for moment in moments) for part in (0, 1))
-        predicted = np.empty(self.action.shape)
-        for fold, (own_gram, own_cross) in zip(folds, moments, strict=True):
-            others = gram - own_gram
-            others[np.diag_indices_from(others)] += ridge * np.trace(others) / len(others) + 1e-9
-            predicted[fold] = self.features[fold] @ np.linalg.solve(others, cross - own_cross)
-        return predicted
-
-    def typical_errors(self, weight: np.ndarray, strengths: Sequence[float]) -> np.ndarray:
-        """[D] by the regularisation that predicts a typical demonstration best."""
-        tried = [self.of_demonstrations(self.errors(self.predict(weight, s))) for s in strengths]
-        return tried[int(np.argmin([np.median(error) for error in tried]))]
+        best, least = np.empty(0), np.inf
+        for columns in self.models:
+            for ridge in ridges:
+                predicted = np.empty(self.action.shape)
+                for fold, (own_gram, own_cross) in zip(folds, moments, strict=True):
+                    others = (gram - own_gram)[np.ix_(columns, columns)]
+                    others[np.diag_indices_from(others)] += ridge * np.trace(others) / len(others) + 1e-12
+                    solved = np.linalg.solve(others, (cross - own_cross)[columns])
+                    predicted[fold] = self.features[fold][:, columns] @ solved
+                typical = float(np.median(self.of_demonstrations(self.errors(predicted))))
+                if typical < least:
+                    best, least = predicted, typical
+        return best
 
     def errors(self, predicted: np.ndarray) -> np.ndarray:
         """[M] distance of each action from the predicted one, in standard deviations."""
@@ -53,11 +61,7 @@ class Crossfit:
 
     def of_demonstrations(self, values: np.ndarray) -> np.ndarray:
         """[D] medians over the pairs of each demonstration."""
-        order = np.lexsort((values, self.demo))
-        size = np.bincount(self.demo)
-        first = np.cumsum(size) - size
-        ordered = values[order]
-        return 0.5 * (ordered[first + (size - 1) // 2] + ordered[first + size // 2])
+        return medians(values, self.demo, int(self.demo[-1]) + 1)
 
     def _moments(self, fold: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         features = self.features[fold]
@@ -69,21 +73,28 @@ def crossfit(material: Material, rows: np.ndarray, config: JudgingConfig) -> Cro
     """Of the pairs `rows`; demonstrations are dealt to folds in turn, and they are sorted by content."""
     demo = material.demo[rows]
     _, dense = np.unique(demo, return_inverse=True)
-    return Crossfit(
-        rows,
-        demo,
-        fourier_features(material.obs[rows], config),
-        material.action[rows].astype(np.float64),
-        dense % min(config.folds, int(dense.max()) + 1),
-    )
+    features, models = make_features(material.obs[rows].astype(np.float64), config)
+    fold = dense % min(config.folds, int(dense.max()) + 1)
+    return Crossfit(rows, demo, features, material.action[rows].astype(np.float64), models, fold)
 
 
-def fourier_features(obs: np.ndarray, config: JudgingConfig) -> np.ndarray:
-    """[M, F]: a constant, the observations, and cosines of random projections at several widths."""
-    dimensions, rng = obs.shape[1], np.random.default_rng(0)
+def make_features(obs: np.ndarray, config: JudgingConfig) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """[M, F]: a constant, the observations, their products, and cosines of random projections at several widths."""
+    pairs, dimensions = obs.shape
+    rng = np.random.default_rng(0)
     each = config.features // len(config.length_scales)
-    frequency = [rng.standard_normal((dimensions, each)) / scale for scale in config.length_scales]
-    frequencies = np.concatenate(frequency, axis=1) / np.sqrt(dimensions)
-    phase = rng.uniform(0.0, 2.0 * np.pi, frequencies.shape[1])
-    cosines = np.cos(obs @ frequencies + phase) * np.sqrt(2.0 / each)
-    return np.hstack([np.ones((len(obs), 1)), obs, cosines])
+    frequency = np.concatenate(
+        [rng.standard_normal((dimensions, each)) / scale for scale in config.length_scales], axis=1
+    ) / np.sqrt(dimensions)
+    phase = rng.uniform(0.0, 2.0 * np.pi, frequency.shape[1])
+    one, other = np.triu_indices(dimensions if dimensions <= config.quadratic_up_to else 0)
+    blocks = [
+        np.hstack([np.ones((pairs, 1)), obs]),
+        obs[:, one] * obs[:, other] / 3.0,
+        np.cos(obs @ frequency + phase) * np.sqrt(2.0 / each),
+    ]
+    linear, quadratic, fourier = np.split(
+        np.arange(sum(b.shape[1] for b in blocks)), np.cumsum([b.shape[1] for b in blocks])[:2]
+    )
+    models = [linear, np.concatenate([linear, quadratic]), np.concatenate([linear, fourier])]
+    return np.hstack(blocks), tuple(models if len(quadratic) else models[::2])
