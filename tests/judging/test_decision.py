@@ -247,7 +247,7 @@ def test_the_opinion_on_a_mixture_is_that_of_the_cut():
 
 
 def test_ground_truth_has_no_influence():
-    levels, demos, truth = mixture()
+    levels, demos, _ = mixture()
     other = dataclasses.replace(demos, expert=~demos.expert)
     first, second = audited(levels, demos)[1], audited(levels, other)[1]
     np.testing.assert_array_equal(first.good, second.good)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -200,26 +201,29 @@ def _verdict(judged, families, opinions, majority, vouched, of_pair, order, conf
     )
     sure = confidence >= config.sure
     summary = f"{counts['keep']} to keep, {counts['drop']} to drop, {counts['unsure']} unsure."
-    inverse = np.argsort(order)
-    given = (
-        tuple(_reordered(opinion, inverse) for opinion in opinions)
-        if len(order) == len(judged)
-        else tuple(opinions)
-    )
+    given = tuple(_of_all(opinion, order, len(judged)) for opinion in opinions)
     return Verdict(
         tuple(judged), tuple(families), given, majority, sure, confidence, summary, assumption, of_pair
     )
 
 
-def _reordered(opinion: Opinion, inverse: np.ndarray) -> Opinion:
-    from dataclasses import replace
+def _of_all(opinion: Opinion, order: np.ndarray, count: int) -> Opinion:
+    """The opinion in the order of the demonstrations; those that were too short to be judged have none."""
 
+    def put(values: np.ndarray, missing: float) -> np.ndarray:
+        full = np.full(count, missing)
+        full[order] = values
+        return full
+
+    reasons = ["Too short to be judged."] * count
+    for place, reason in zip(order.tolist(), opinion.reasons, strict=True):
+        reasons[place] = reason
     return replace(
         opinion,
-        score=opinion.score[inverse],
-        good=opinion.good[inverse],
-        reasons=tuple(opinion.reasons[i] for i in inverse),
-        evidence={name: values[inverse] for name, values in opinion.evidence.items()},
+        score=put(opinion.score, float(np.min(opinion.score))),
+        good=put(opinion.good, 0.5),
+        reasons=tuple(reasons),
+        evidence={name: put(values, np.nan) for name, values in opinion.evidence.items()},
     )
 
 
