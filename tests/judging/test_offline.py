@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.judging.probes import linear_demos, two_places
 
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
 from rilco.judging.offline import judge_offline
 from rilco.judging.verdict import Verdict
-from tests.judging.probes import linear_demos, two_places
 
 
 def decided(verdict: Verdict) -> list[str]:
