@@ -121,7 +121,7 @@ function setUpDemonstrators() {
   for (const maker of makers) {
     const name = element("button", { type: "button", "aria-pressed": "false" }, maker.name);
     name.addEventListener("click", () => choose("maker", state.maker === maker.index ? null : maker.index));
-    const bar = element("span", { class: "bar" });
+    const bar = element("span", { class: "share" });
     const buttons = markButtons("maker", maker.index, maker.name);
     body.append(element("tr", { "data-maker": maker.index },
       element("th", { scope: "row" }, name),

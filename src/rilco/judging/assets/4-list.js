@@ -33,7 +33,7 @@ const OVERSCAN = 8;
 let listed = []; // demonstrations in the order shown
 let shown = new Map(); // place in the list -> its row
 let stop = 0; // the place whose row Tab reaches
-let rowHeight = 58;
+let rowHeight = 64;
 
 function makeRow(demo, place) {
   const number = (label, text) => element("div", { role: "gridcell", class: "number soft", "data-label": label }, text);
@@ -68,7 +68,7 @@ function measure() {
   const longest = demos.reduce((most, demo) => Math.max(most, demo.name.length), 0);
   const wide = narrow ? box.clientWidth - 110 : Math.max(130, (box.clientWidth - 460) * 0.24);
   const lines = Math.ceil((longest * 7.6) / Math.max(80, wide));
-  rowHeight = (narrow ? 132 : 58) + Math.max(0, lines - 2) * 18;
+  rowHeight = (narrow ? 132 : 64) + Math.max(0, lines - 2) * 18;
   byId("grid").style.setProperty("--row", `${rowHeight}px`);
 }
 
