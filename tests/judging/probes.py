@@ -26,7 +26,9 @@ def linear_demos(
     return Demonstrations(np.array(obs), np.array(action), episode=episode)
 
 
-def two_places(majority: int = 12, minority: int = 4, *, distance: float = 10.0, seed: int = 0) -> Demonstrations:
+def two_places(
+    majority: int = 12, minority: int = 4, *, distance: float = 10.0, seed: int = 0
+) -> Demonstrations:
     """Demonstrations that circle about one of two places."""
     rng = np.random.default_rng(seed)
     phase = np.linspace(0.0, 4.0 * np.pi, 50)

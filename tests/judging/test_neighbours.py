@@ -31,4 +31,6 @@ def test_a_lone_point_has_no_mutual_neighbours() -> None:
 
 
 def test_medians_of_groups() -> None:
-    np.testing.assert_allclose(medians(np.array([3.0, 1.0, 2.0, 5.0, 7.0]), np.array([0, 0, 0, 1, 1]), 2), [2.0, 6.0])
+    np.testing.assert_allclose(
+        medians(np.array([3.0, 1.0, 2.0, 5.0, 7.0]), np.array([0, 0, 0, 1, 1]), 2), [2.0, 6.0]
+    )

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.judging.probes import linear_demos, two_places
 
 from rilco.demonstrations import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
 from rilco.judging.offline import judge_offline
 from rilco.judging.verdict import Verdict
-from tests.judging.probes import linear_demos, two_places
 
 
 def decided(verdict: Verdict) -> list[str]:
@@ -57,7 +57,9 @@ def test_an_equal_rival_is_not_dropped() -> None:
 def test_where_counts_by_demonstrations_and_by_pairs_differ_it_is_not_sure() -> None:
     demos = two_places(8, 7)
     first = np.flatnonzero(demos.episode < 8)
-    verdict = judge_offline(demos.select(np.concatenate([first[first % 50 < 25], np.flatnonzero(demos.episode >= 8)])))
+    verdict = judge_offline(
+        demos.select(np.concatenate([first[first % 50 < 25], np.flatnonzero(demos.episode >= 8)]))
+    )
     assert not verdict.majority.agree
     assert not verdict.sure
 
@@ -84,7 +86,9 @@ def changed(demos: Demonstrations, how: str) -> tuple[Demonstrations, np.ndarray
         rows = np.concatenate([np.flatnonzero(demos.episode == i) for i in order])
         return demos.select(rows), order
     if how == "copied":
-        return replace(demos, obs=np.hstack([demos.obs, -2.0 * demos.obs[:, :1]]), action=np.hstack([demos.action] * 2)), same
+        return replace(
+            demos, obs=np.hstack([demos.obs, -2.0 * demos.obs[:, :1]]), action=np.hstack([demos.action] * 2)
+        ), same
     if how == "constant":
         return replace(demos, obs=np.hstack([np.full((len(demos), 1), 4.0), demos.obs])), same
     assert how == "names"
@@ -120,13 +124,17 @@ def test_too_few_to_compare_is_said(count: int) -> None:
 
 def test_one_pair_each_cannot_be_judged() -> None:
     rng = np.random.default_rng(0)
-    demos = Demonstrations(rng.standard_normal((5000, 3)), rng.standard_normal((5000, 1)), episode=np.arange(5000))
+    demos = Demonstrations(
+        rng.standard_normal((5000, 3)), rng.standard_normal((5000, 1)), episode=np.arange(5000)
+    )
     assert set(decided(judge_offline(demos))) == {"unsure"}
 
 
 def test_identical_demonstrations_and_constant_actions_are_not_dropped() -> None:
     one = linear_demos(1)
-    same = Demonstrations(np.tile(one.obs, (8, 1)), np.tile(one.action, (8, 1)), episode=np.repeat(np.arange(8), 40))
+    same = Demonstrations(
+        np.tile(one.obs, (8, 1)), np.tile(one.action, (8, 1)), episode=np.repeat(np.arange(8), 40)
+    )
     assert "drop" not in decided(judge_offline(same))
     still = replace(linear_demos(8), action=np.ones((320, 1)))
     assert "drop" not in decided(judge_offline(still))
@@ -134,7 +142,13 @@ def test_identical_demonstrations_and_constant_actions_are_not_dropped() -> None
 
 def test_constant_observations_are_refused() -> None:
     with pytest.raises(DemonstrationError, match="same observation"):
-        judge_offline(Demonstrations(np.ones((80, 2)), np.random.default_rng(0).standard_normal((80, 1)), episode=np.repeat(np.arange(8), 10)))
+        judge_offline(
+            Demonstrations(
+                np.ones((80, 2)),
+                np.random.default_rng(0).standard_normal((80, 1)),
+                episode=np.repeat(np.arange(8), 10),
+            )
+        )
 
 
 def test_progress_is_told() -> None:

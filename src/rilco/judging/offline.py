@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -189,7 +190,16 @@ def _conclude(
     return _verdict(judged, families, opinions, majority, vouched, of_pair, material.order, config)
 
 
-def _verdict(judged, families, opinions, majority, vouched, of_pair, order, config):
+def _verdict(
+    judged: list[Judgement],
+    families: list[Family],
+    opinions: list[Opinion],
+    majority: Majority,
+    vouched: np.ndarray,
+    of_pair: np.ndarray,
+    order: np.ndarray,
+    config: JudgingConfig,
+) -> Verdict:
     p = np.array([j.probability for j in judged])
     confidence = float(np.maximum(p, 1.0 - p).mean())
     counts = {d: sum(j.decision == d for j in judged) for d in ("keep", "drop", "unsure")}
@@ -212,8 +222,6 @@ def _verdict(judged, families, opinions, majority, vouched, of_pair, order, conf
 
 
 def _reordered(opinion: Opinion, inverse: np.ndarray) -> Opinion:
-    from dataclasses import replace
-
     return replace(
         opinion,
         score=opinion.score[inverse],
@@ -223,7 +231,14 @@ def _reordered(opinion: Opinion, inverse: np.ndarray) -> Opinion:
     )
 
 
-def _nothing(names, makers, pairs, of_pair, vouched, config):
+def _nothing(
+    names: list[str],
+    makers: list[str],
+    pairs: np.ndarray,
+    of_pair: np.ndarray,
+    vouched: np.ndarray,
+    config: JudgingConfig,
+) -> Verdict:
     judged = [
         Judgement(
             i,
