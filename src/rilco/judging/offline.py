@@ -210,24 +210,29 @@ def _verdict(
     )
     sure = confidence >= config.sure
     summary = f"{counts['keep']} to keep, {counts['drop']} to drop, {counts['unsure']} unsure."
-    inverse = np.argsort(order)
-    given = (
-        tuple(_reordered(opinion, inverse) for opinion in opinions)
-        if len(order) == len(judged)
-        else tuple(opinions)
-    )
+    given = tuple(_given_order(opinion, order, len(judged)) for opinion in opinions)
     return Verdict(
         tuple(judged), tuple(families), given, majority, sure, confidence, summary, assumption, of_pair
     )
 
 
-def _reordered(opinion: Opinion, inverse: np.ndarray) -> Opinion:
+def _given_order(opinion: Opinion, order: np.ndarray, count: int) -> Opinion:
+    """With a place for each given demonstration; of those too short to be judged there is nothing but 0.5 and NaN."""
+
+    def spread(values: np.ndarray, empty: float) -> np.ndarray:
+        whole = np.full(count, empty)
+        whole[order] = values
+        return whole
+
+    reasons = ["Too short to be judged."] * count
+    for place, reason in zip(order.tolist(), opinion.reasons, strict=True):
+        reasons[place] = reason
     return replace(
         opinion,
-        score=opinion.score[inverse],
-        good=opinion.good[inverse],
-        reasons=tuple(opinion.reasons[i] for i in inverse),
-        evidence={name: values[inverse] for name, values in opinion.evidence.items()},
+        score=spread(opinion.score, np.nan),
+        good=spread(opinion.good, 0.5),
+        reasons=tuple(reasons),
+        evidence={name: spread(values, np.nan) for name, values in opinion.evidence.items()},
     )
 
 
