@@ -120,9 +120,13 @@ def score_run(
 
 
 def _spread(log_std: np.ndarray, action: np.ndarray) -> float:
-    """Of the learner's actions about their mean, in units of the data's spread; the median over dimensions."""
-    usual = np.maximum(action.std(0, dtype=np.float64), 1e-6)
-    return float(np.median(np.exp(np.asarray(log_std, np.float64)) / usual))
+    """Of the learner's actions about their mean, in units of the data's spread; the median over dimensions.
+
+    Actions that hardly vary are still done with some precision: a quarter of their size is granted.
+    """
+    values = action.astype(np.float64)
+    usual = np.maximum(values.std(0), 0.25 * np.sqrt(np.square(values).mean(0)))
+    return float(np.median(np.exp(np.asarray(log_std, np.float64)) / np.maximum(usual, 1e-6)))
 
 
 def _iterate(trainer: Trainer, iterations: int, progress: Progress, stop: StopSignal | None) -> list[float]:

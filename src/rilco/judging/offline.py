@@ -190,7 +190,16 @@ def _conclude(
     return _verdict(judged, families, opinions, majority, vouched, of_pair, material.order, config)
 
 
-def _verdict(judged, families, opinions, majority, vouched, of_pair, order, config):
+def _verdict(
+    judged: list[Judgement],
+    families: list[Family],
+    opinions: list[Opinion],
+    majority: Majority,
+    vouched: np.ndarray,
+    of_pair: np.ndarray,
+    order: np.ndarray,
+    config: JudgingConfig,
+) -> Verdict:
     p = np.array([j.probability for j in judged])
     confidence = float(np.maximum(p, 1.0 - p).mean())
     counts = {d: sum(j.decision == d for j in judged) for d in ("keep", "drop", "unsure")}
@@ -201,33 +210,40 @@ def _verdict(judged, families, opinions, majority, vouched, of_pair, order, conf
     )
     sure = confidence >= config.sure
     summary = f"{counts['keep']} to keep, {counts['drop']} to drop, {counts['unsure']} unsure."
-    given = tuple(_of_all(opinion, order, len(judged)) for opinion in opinions)
+    given = tuple(_given_order(opinion, order, len(judged)) for opinion in opinions)
     return Verdict(
         tuple(judged), tuple(families), given, majority, sure, confidence, summary, assumption, of_pair
     )
 
 
-def _of_all(opinion: Opinion, order: np.ndarray, count: int) -> Opinion:
-    """The opinion in the order of the demonstrations; those that were too short to be judged have none."""
+def _given_order(opinion: Opinion, order: np.ndarray, count: int) -> Opinion:
+    """With a place for each given demonstration; of those too short to be judged there is nothing but 0.5 and NaN."""
 
-    def put(values: np.ndarray, missing: float) -> np.ndarray:
-        full = np.full(count, missing)
-        full[order] = values
-        return full
+    def spread(values: np.ndarray, empty: float) -> np.ndarray:
+        whole = np.full(count, empty)
+        whole[order] = values
+        return whole
 
     reasons = ["Too short to be judged."] * count
     for place, reason in zip(order.tolist(), opinion.reasons, strict=True):
         reasons[place] = reason
     return replace(
         opinion,
-        score=put(opinion.score, float(np.min(opinion.score))),
-        good=put(opinion.good, 0.5),
+        score=spread(opinion.score, np.nan),
+        good=spread(opinion.good, 0.5),
         reasons=tuple(reasons),
-        evidence={name: put(values, np.nan) for name, values in opinion.evidence.items()},
+        evidence={name: spread(values, np.nan) for name, values in opinion.evidence.items()},
     )
 
 
-def _nothing(names, makers, pairs, of_pair, vouched, config):
+def _nothing(
+    names: list[str],
+    makers: list[str],
+    pairs: np.ndarray,
+    of_pair: np.ndarray,
+    vouched: np.ndarray,
+    config: JudgingConfig,
+) -> Verdict:
     judged = [
         Judgement(
             i,

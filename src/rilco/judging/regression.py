@@ -1,7 +1,7 @@
 """What the others would do there: actions from observations, each demonstration predicted without itself.
 
-Ridge regression on random Fourier features. It has a closed form, needs no training loop, takes weights, and is the same on
-every machine: a network of the same accuracy took longer to compile than this takes to fit.
+Ridge regression on the observations, their products, and random Fourier features. It has a closed form, needs no training
+loop, takes weights, and depends on no seed of the user's.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Crossfit:
         folds = [self.fold == f for f in range(int(self.fold.max()) + 1)]
         moments = [self._moments(fold, weight) for fold in folds]
         gram, cross = (sum(moment[part] for moment in moments) for part in (0, 1))
-        best, least = np.empty(0), np.inf
+        best, least = np.zeros(self.action.shape), np.inf
         for columns in self.models:
             for ridge in ridges:
                 predicted = np.empty(self.action.shape)

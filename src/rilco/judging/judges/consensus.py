@@ -50,7 +50,9 @@ def judge_consensus(
     far = remoteness(fit, material, config)
     alone = heard & (margin > cut.at) & (far > config.nobody_there)
     small = heard & (far <= config.nobody_there) & _odd_slope(slope, heard, config)
-    probability = np.where(small, np.minimum(probability, 0.5 - config.proven), probability)
+    # A scale of its own is a charge only where the actions are odd as well; else it is a doubt.
+    charge = np.where(margin > cut.at, 0.5 - config.proven, config.alone)
+    probability = np.where(small, np.minimum(probability, charge), probability)
     standing = float(np.clip(2.0 * (1.0 - np.exp(centre)), 0.0, 1.0))
     why = (
         f"From what the others do in the same places, a typical action is foretold to within {np.exp(centre):.0%} of "

@@ -50,8 +50,8 @@ def find_families(
     rank = np.empty(len(pairs), np.int64)
     rank[np.argsort(-pairs, kind="stable")] = np.arange(len(pairs))
     label = rank[label]
-    ties = np.bincount(demo[start] * len(pairs) + label[demo[end]], minlength=material.count * len(pairs))
-    ties = ties.reshape(material.count, len(pairs)) / np.bincount(demo)[:, None]
+    links = np.bincount(demo[start] * len(pairs) + label[demo[end]], minlength=material.count * len(pairs))
+    ties = links.reshape(material.count, len(pairs)) / np.bincount(demo)[:, None]
     return Families(label, ties, points, demo)
 
 
