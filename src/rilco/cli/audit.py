@@ -166,6 +166,7 @@ def _audit(options: dict[str, Any], stop: StopSignal) -> None:
     with progress(options["quiet"]) as show:
         how = {name: options[name] for name in ("offline", "good", "bad", "pieces", "workers", "quiet")}
         how |= {"progress": show, "say": lambda line: click.echo(line, err=True), "stop": stop}
+        how["check"] = lambda demos: _check_formats(demos, options)
         made = _of_run(options, how) if options["run"] is not None else _of_data(options, out, how)
     if options["cut"] is not None:
         made = made.cut_at(options["cut"])
@@ -228,7 +229,6 @@ def _of_data(options: dict[str, Any], out: Path, how: dict[str, Any]) -> Audit:
         seeds=options["seeds"] or 1,
         out=out,
         settings=parse_settings(options["settings"]),
-        check=lambda demos: _check_formats(demos, options),
         **how,
     )
 

@@ -176,6 +176,7 @@ def audit_run(
     config: AuditConfig = AuditConfig(),
     progress: Callable[[str, float], None] | None = None,
     say: Say = lambda line: None,
+    check: Callable[[Demonstrations], None] = lambda demos: None,
     stop: StopSignal | None = None,
 ) -> Audit:
     """Judge the demonstrations that a RIL-Co run learns from; its own classifiers are the further opinion."""
@@ -186,6 +187,7 @@ def audit_run(
     if not offline:
         check_auditable(run_config, run.path)
     loaded, source = _load(None, run_config, run_config.noise_rate, run_config.seed, run_config.obs_keys)
+    check(loaded)
     source = dataclasses.replace(source, pieces=pieces, good=tuple(map(str, good)), bad=tuple(map(str, bad)))
 
     def classify() -> Classified:
