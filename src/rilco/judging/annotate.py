@@ -12,7 +12,7 @@ from rilco.errors import ConfigError
 from rilco.tasks.registration import gymnasium_id
 
 if TYPE_CHECKING:
-    from rilco.judging.audit import Audit
+    from rilco.judging.result import Audit
 
 Note = dict[str, str | float]
 

@@ -27,7 +27,7 @@ from rilco.judging.signals import choose_signals
 
 if TYPE_CHECKING:
     from rilco.data.record import Demonstrations
-    from rilco.judging.audit import Audit
+    from rilco.judging.result import Audit
     from rilco.judging.verdict import Verdict
 
 CLASSIFIERS = "RIL-Co's classifiers"
