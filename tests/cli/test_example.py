@@ -28,7 +28,7 @@ def test_the_demo_tells_its_story_and_keeps_what_it_made(tmp_path, monkeypatch):
     assert said[-1] == f"Audit   {tmp_path / 'audit' / 'index.html'}"
     for file in ("learning_curves.png", "ril-co.mp4", "audit/index.html", "audit/clone.safetensors"):
         assert (tmp_path / file).stat().st_size > 1_000
-    assert len(read_record(tmp_path / "audit")[0].demonstrations) == 160
+    assert len(read_record(tmp_path / "audit")[0].demonstrations) == 165
     made = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.safetensors")}
     said.clear()
     demo.run_demo(tmp_path, said.append, steps=2_560)
