@@ -9,23 +9,29 @@ __version__ = "0.2.0"
 
 # Imported when first used: `import rilco` and deploying a policy need neither JAX nor a simulator.
 _EXPORTS = {
+    "Audit": "rilco.judging.audit",
     "Demonstrations": "rilco.data.record",
     "Policy": "rilco.policy.saved",
     "RilcoError": "rilco.errors",
     "Run": "rilco.runs.folder",
     "RunConfig": "rilco.config",
+    "audit": "rilco.judging.audit",
     "evaluate": "rilco.api",
+    "load_audit": "rilco.judging.audit",
     "load_demonstrations": "rilco.data.loading",
     "load_policy": "rilco.policy.saved",
     "train": "rilco.api",
 }
 __all__ = [
+    "Audit",
     "Demonstrations",
     "Policy",
     "RilcoError",
     "Run",
     "RunConfig",
+    "audit",
     "evaluate",
+    "load_audit",
     "load_demonstrations",
     "load_policy",
     "train",
@@ -37,6 +43,7 @@ if TYPE_CHECKING:
     from rilco.data.loading import load_demonstrations
     from rilco.data.record import Demonstrations
     from rilco.errors import RilcoError
+    from rilco.judging.audit import Audit, audit, load_audit
     from rilco.policy.saved import Policy, load_policy
     from rilco.runs.folder import Run
 

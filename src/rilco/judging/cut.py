@@ -12,19 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-LEAST_SEPARATION = 0.03
-"""Scores that lie closer than this share of the way from the majority down to the learner are not told apart."""
-LEAST_SPREAD = 0.012
-"""In the same unit: an expert's demonstrations differ by so much, however alike the ones at hand are."""
-LEAST_EVIDENCE = 10.0
-"""Two components must explain the scores better than one by so much of the Bayesian information criterion."""
-LEAST_UNIT = 1.0
-"""That way is taken to be no shorter than this, where the learner has caught up: a classifier's slope is about 1."""
-UNSURE = 0.1
-"""Demonstrations that have at least this probability of either component are called neither good nor bad."""
-DOUBT = 0.01
-"""The cut is looked for where either component has at least this probability."""
-ROUNDS = 200  # of expectation-maximisation, at most
+from rilco.judging.audit_config import AuditConfig
 
 
 class Component(NamedTuple):
@@ -51,19 +39,15 @@ class Cut(NamedTuple):
     unevenness: float
     """Standard deviation of the expert's component, in that unit."""
 
-    @property
-    def certain(self) -> bool:
-        return self.evidence >= LEAST_EVIDENCE and self.separation >= LEAST_SEPARATION
-
-    @property
-    def probability(self) -> float:
-        """That there are two kinds at all."""
-        if self.separation < LEAST_SEPARATION:
-            return 0.0
-        return 1.0 / (1.0 + math.exp(-min(50.0, max(-50.0, self.evidence / 2.0))))
+    probability: float
+    """That there are two kinds at all."""
+    certain: bool
+    """Whether the evidence and the separation are enough."""
+    floor: float
+    """Scores from here up to the cut are near the good ones and far from the rest; the cut itself where there are none."""
 
 
-def find_cut(scores: np.ndarray, pairs: np.ndarray, policy: float) -> Cut | None:
+def find_cut(scores: np.ndarray, pairs: np.ndarray, policy: float, config: AuditConfig) -> Cut | None:
     """The cut below the majority, for demonstrations with scores [D] and lengths [D]; None for fewer than two.
 
     `policy` is the learner's mean score: the way from it to the majority is the unit of a separation.
@@ -74,26 +58,49 @@ def find_cut(scores: np.ndarray, pairs: np.ndarray, policy: float) -> Cut | None
     effective = 1.0 / np.sum(np.square(weight))  # demonstrations, if all were of one length
     median = weighted_quantile(scores, weight, 0.5)
     top = scores >= median
-    unit = max(float(np.average(scores[top], weights=pairs[top])) - policy, LEAST_UNIT)
-    least = LEAST_SPREAD * unit
+    unit = max(float(np.average(scores[top], weights=pairs[top])) - policy, config.least_unit)
+    least = config.least_spread * unit
     one = _fitted(scores, weight, least)
-    expert, other = _fit_two(scores, weight, top, least)
+    expert, other = _fit_two(scores, weight, top, least, config.rounds)
     gain = _likelihood(scores, weight, (expert, other)) - _likelihood(scores, weight, (one,))
     evidence = 2.0 * effective * gain - 3.0 * math.log(effective)
-    doubtful = _is_doubtful(_posterior(scores, expert, other), UNSURE)
+    posterior = _posterior(scores, expert, other)
+    doubtful = (posterior > config.unsure) & (posterior < 1.0 - config.unsure)
+    separation = (expert.mean - other.mean) / unit
+    apart = separation >= config.least_separation
+    cut = _widest_gap(scores, expert, other, config.doubt)
     return Cut(
         expert,
         other,
-        _widest_gap(scores, expert, other),
+        cut,
         evidence,
-        (expert.mean - other.mean) / unit,
+        separation,
         float(weight[doubtful].sum()),
         one.std / unit,
         expert.std / unit,
+        probability=1.0 / (1.0 + math.exp(-min(50.0, max(-50.0, evidence / 2.0)))) if apart else 0.0,
+        certain=apart and evidence >= config.least_evidence,
+        floor=_floor(scores, cut, config.most_wider_gap),
     )
 
 
-def _widest_gap(scores: np.ndarray, expert: Component, other: Component) -> float:
+def _floor(scores: np.ndarray, cut: float, most_wider: float) -> float:
+    """The middle of the widest gap below the cut if that is much wider than the gap at the cut, else the cut.
+
+    Two clusters of good demonstrations, from easy and from hard starts for instance, lie near each other and far above
+    the bad ones. A cut between the two would throw away good ones.
+    """
+    below, above = np.sort(scores[scores < cut]), scores[scores >= cut]
+    if len(below) < 2 or not len(above):
+        return cut
+    gaps = np.diff(below)
+    widest = int(np.argmax(gaps))
+    if gaps[widest] <= most_wider * float(above.min() - below[-1]):
+        return cut
+    return 0.5 * float(below[widest] + below[widest + 1])
+
+
+def _widest_gap(scores: np.ndarray, expert: Component, other: Component, doubt: float) -> float:
     """The middle of the widest gap between scores in the zone where neither component is certain of them.
 
     The expert's demonstrations are no bell curve: one may lie apart from the rest and far above the others, or the
@@ -101,17 +108,12 @@ def _widest_gap(scores: np.ndarray, expert: Component, other: Component) -> floa
     """
     grid = np.linspace(other.mean, expert.mean, 4001)
     posterior = _posterior(grid, expert, other)
-    low = float(np.max(grid[posterior <= DOUBT], initial=other.mean))
-    high = float(np.min(grid[posterior >= 1.0 - DOUBT], initial=expert.mean))
+    low = float(np.max(grid[posterior <= doubt], initial=other.mean))
+    high = float(np.min(grid[posterior >= 1.0 - doubt], initial=expert.mean))
     inside = scores[(scores > low) & (scores < high)]
     edges = np.sort(np.concatenate([[low, high], inside]))
     widest = int(np.argmax(np.diff(edges)))
     return 0.5 * float(edges[widest] + edges[widest + 1])
-
-
-def _is_doubtful(posterior: np.ndarray, least: float) -> np.ndarray:
-    """Whether either component has at least this probability."""
-    return (posterior > least) & (posterior < 1.0 - least)
 
 
 def expert_probability(scores: np.ndarray, cut: Cut | None) -> np.ndarray:
@@ -129,7 +131,7 @@ def weighted_quantile(values: np.ndarray, weight: np.ndarray, share: float) -> f
 
 
 def _fit_two(
-    scores: np.ndarray, weight: np.ndarray, top: np.ndarray, least: float
+    scores: np.ndarray, weight: np.ndarray, top: np.ndarray, least: float, rounds: int
 ) -> tuple[Component, Component]:
     """The likelier of two fits that begin with the upper half as the expert's: the rest is all that is clearly below
     it, or only the lowest quarter, where others who are much alike leave a wide gap to an uneven expert."""
@@ -138,16 +140,16 @@ def _fit_two(
     if not below.any():
         below = ~top if not top.all() else scores == scores.min()
     lowest = scores <= -weighted_quantile(-scores, weight, 0.25)
-    fits = [_maximise(scores, weight, expert, rest, least) for rest in (below, lowest)]
+    fits = [_maximise(scores, weight, expert, rest, least, rounds) for rest in (below, lowest)]
     return max(fits, key=lambda fit: _likelihood(scores, weight, fit))
 
 
 def _maximise(
-    scores: np.ndarray, weight: np.ndarray, expert: Component, rest: np.ndarray, least: float
+    scores: np.ndarray, weight: np.ndarray, expert: Component, rest: np.ndarray, least: float, rounds: int
 ) -> tuple[Component, Component]:
     """Expectation-maximisation, as long as the majority stays the majority."""
     other = _fitted(scores[rest], weight[rest], least)._replace(share=0.5)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         posterior = _posterior(scores, expert, other)
         share = float(np.sum(weight * posterior))
         if not 0.5 <= share < 1.0 - 1e-9:

@@ -7,7 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rilco.judging.rule import LEAST_SEPARATION, LEAST_SPREAD, expert_probability, find_cut, weighted_quantile
+from rilco.judging import cut
+from rilco.judging.audit_config import AuditConfig
+from rilco.judging.cut import Cut, expert_probability, weighted_quantile
+
+CONFIG = AuditConfig()
 
 EXPERT = np.array([2.36, 2.40, 2.41, 2.43, 2.43, 2.45, 2.46, 2.47, 2.49, 2.52])  # ten demonstrations
 POLICY = -1.5
@@ -22,6 +26,10 @@ def mixture(others: np.ndarray, expert: np.ndarray = EXPERT) -> tuple[np.ndarray
 
 def broad(count: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).uniform(-3.0, 1.2, count)
+
+
+def find_cut(scores: np.ndarray, pairs: np.ndarray, policy: float) -> Cut | None:
+    return cut.find_cut(scores, pairs, policy, CONFIG)
 
 
 def kept(scores, pairs, policy=POLICY):
@@ -77,7 +85,7 @@ def test_one_demonstration_of_another_kind_among_few():
 
 
 @pytest.mark.parametrize("count", [3, 10, 11, 50])
-@pytest.mark.parametrize("spread", [0.0, 0.005, LEAST_SPREAD, 0.02, 0.2])
+@pytest.mark.parametrize("spread", [0.0, 0.005, CONFIG.least_spread, 0.02, 0.2])
 @pytest.mark.parametrize("seed", range(5))
 def test_one_kind_is_not_cut(count, spread, seed):
     unit = EXPERT.mean() - POLICY
@@ -88,7 +96,7 @@ def test_one_kind_is_not_cut(count, spread, seed):
 
 
 @pytest.mark.parametrize("count", [10, 11])
-@pytest.mark.parametrize("below", [0.02, LEAST_SEPARATION])
+@pytest.mark.parametrize("below", [0.02, CONFIG.least_separation])
 def test_a_mild_outlier_is_no_other_kind(count, below):
     scores = np.full(count, 2.4)
     scores[-1] -= below * (2.4 - POLICY)
@@ -227,3 +235,24 @@ def test_an_uneven_expert_is_kept_where_the_others_are_much_alike():
     assert cut is not None
     assert cut.certain
     assert others.max() < cut.cut < expert.min()
+
+
+# --- two kinds of good
+
+
+def test_no_cut_between_two_clusters_that_are_both_far_from_the_rest():
+    """Easy and hard starts of one expert, near each other; the bad ones are far below both."""
+    easy, hard, bad = np.linspace(2.4, 2.5, 20), np.linspace(2.0, 2.1, 8), np.linspace(-2.2, -2.0, 6)
+    scores = np.concatenate([easy, hard, bad])
+    found = find_cut(scores, np.full(34, 100), POLICY)
+    assert hard.max() < found.cut < easy.min(), "the example shows what it is meant to show"
+    assert found.floor < hard.min(), "the hard starts are undecided"
+    assert found.floor > bad.max(), "the bad ones are not excused"
+
+
+def test_a_gap_among_the_bad_that_is_no_wider_changes_nothing():
+    scores = np.concatenate(
+        [np.linspace(2.4, 2.5, 12), np.linspace(-0.1, 0.1, 6), np.linspace(-1.6, -1.4, 6)]
+    )
+    found = find_cut(scores, np.full(24, 100), POLICY)
+    assert found.floor == found.cut
