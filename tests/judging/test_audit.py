@@ -24,6 +24,7 @@ from rilco.judging.audit import Audit, audit, audit_run, load_audit
 from rilco.judging.before import plain
 from rilco.judging.record import read_record
 from rilco.runs.folder import Run
+from rilco.runs.how import How
 
 GOOD, BAD = 24, 10
 
@@ -468,7 +469,7 @@ def test_with_an_environment_the_classifiers_are_a_further_opinion(tmp_path: Pat
         out=tmp_path / "out",
         settings=settings,
         config=HOW_SHORT,
-        workers=1,
+        how=How(1, quiet=True),
         say=said.append,
     )
     assert [opinion.judge for opinion in made.verdict.opinions][-1] == "ril-co"
@@ -480,7 +481,7 @@ def test_with_an_environment_the_classifiers_are_a_further_opinion(tmp_path: Pat
     again = load_audit(tmp_path / "out")
     assert again.config == HOW_SHORT
     assert again.task == made.task
-    of_run = audit_run(Run(tmp_path / "out" / "seed-1"), config=HOW_SHORT, workers=1)
+    of_run = audit_run(Run(tmp_path / "out" / "seed-1"), config=HOW_SHORT, how=How(1, quiet=True))
     assert of_run.verdict.demonstrations == made.verdict.demonstrations
     offline = audit(files, env=OPTIONS["env"], offline=True)
     assert "ril-co" not in [opinion.judge for opinion in offline.verdict.opinions]
