@@ -152,7 +152,7 @@ function setUpJudges() {
   const spoke = (judge) => demos.filter((demo) => demo.judge === judge).length;
   const rows = page.opinions.map(({ judge, standing, why }) => element("li", { class: standing > 0 ? "" : "silent" },
     element("b", {}, judgeName(judge)),
-    element("span", { class: "tag" }, standing > 0 ? `decided ${countText(spoke(judge))}` : "abstains"),
+    element("span", { class: "tag" }, standing === 0 ? "abstains" : spoke(judge) ? `decided ${countText(spoke(judge))}` : "heard"),
     element("p", {}, JUDGES[judge]?.[1] ?? ""),
     element("p", { class: "quiet" }, why)));
   byId("judges").replaceChildren(...rows);
