@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rilco.config import RunConfig
     from rilco.policy.learner import PolicyLearner
     from rilco.rewards.learner import RewardLearner
+    from rilco.tasks.actions import Actions
 
 IMITATION = {
     "ril-co": "robust imitation by co-pseudo-labelling (the default)",
@@ -66,7 +67,7 @@ def check_options(method: str, policy_learner: str, given: Collection[str]) -> N
     if method != "vild":
         fixed |= {"vild.", "episodes_as_demonstrators"}
     if method in TRUE_REWARD:
-        fixed |= {"classifier.", "policy_learner", "noise_rate", "demo_kind", "obs_keys"}
+        fixed |= {"classifier.", "policy_learner", "noise_rate", "demo_kind"}
     if method != "ril-co-clean":
         fixed.add("clean.")
     if method == "bc":
@@ -125,12 +126,23 @@ def make_reward_learner(config: RunConfig, num_demonstrators: int = 1) -> Reward
             return None
 
 
-def make_policy_learner(config: RunConfig) -> PolicyLearner:
-    """The policy learner of a run."""
+def make_policy_learner(config: RunConfig, actions: Actions) -> PolicyLearner:
+    """The policy learner of a run with this kind of actions."""
+    from rilco.policy.heads import make_head
+
     if config.policy_learner == "ppo":
         from rilco.policy.ppo import ppo
 
-        return ppo(config.ppo)
+        return ppo(config.ppo, make_head(actions))
     from rilco.policy.acktr import acktr
 
-    return acktr(config.acktr)
+    return acktr(config.acktr, make_head(actions))
+
+
+def check_actions(method: str, actions: Actions) -> None:
+    """Refuses actions that a method cannot learn."""
+    if method == "vild" and actions.choices:
+        raise ConfigError(
+            "--method vild: models Gaussian noise on actions, which has no meaning where actions are choices. Take any "
+            "other method, ril-co for example."
+        )

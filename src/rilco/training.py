@@ -7,6 +7,7 @@ import functools
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,19 @@ import numpy as np
 from rilco.bc.training import Cloner
 from rilco.clean import config as cleaning
 from rilco.config import RunConfig
+from rilco.data.fitting import fit
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations, by_episode
 from rilco.data.standard import Say, standard_files
 from rilco.errors import ConfigError, RunError
 from rilco.learning import Learner, LearnerState, make_learner, to_experience
-from rilco.methods import make_policy_learner, make_reward_learner, needs_demonstrations, num_classifiers
+from rilco.methods import (
+    check_actions,
+    make_policy_learner,
+    make_reward_learner,
+    needs_demonstrations,
+    num_classifiers,
+)
 from rilco.normalizer import normalize, on_device, on_host, update_normalizer
 from rilco.policy.saved import Policy, load_policy
 from rilco.rewards.learner import DemoArrays, RewardLearner
@@ -36,6 +44,7 @@ from rilco.runs.interrupt import StopSignal
 from rilco.runs.progress import Progress, make_progress
 from rilco.runs.tensorboard import EventWriter, open_events
 from rilco.seeding import DEMONSTRATIONS, generator
+from rilco.tasks.actions import Actions
 
 RECENT_EPISODES = 100  # the logged episode return is the mean over so many
 
@@ -53,12 +62,12 @@ class Trainer:
         progress: Progress,
     ) -> None:
         self.config, self.pool, self.folder, self.progress = config, pool, folder, progress
-        self.demos = None if demos is None else _arrays(demos, known)
+        self.demos = None if demos is None else _arrays(demos, known, pool.sizes.actions)
         self.books = Bookkeeper(config, pool, folder, progress, _fingerprint(demos, known))
         self.reward_learner: RewardLearner | None = make_reward_learner(
             config, num_demonstrators=1 if demos is None else len(demos.demonstrator_names)
         )
-        self.learner: Learner = _make_learner(config, self.reward_learner)
+        self.learner: Learner = _make_learner(config, self.reward_learner, pool.sizes.actions)
         self.key = jax.random.key(config.seed)
         sizes = pool.sizes
         self.state: LearnerState = self.learner.init(
@@ -73,11 +82,11 @@ class Trainer:
     def _begin_with(self, policy: Policy) -> None:
         """Start from a policy that there is."""
         ours, theirs = self.policy, policy
-        shapes = [(p.obs_dim, p.hidden_sizes, p.action_dim) for p in (ours, theirs)]
+        shapes = [(p.obs_dim, p.hidden_sizes, p.action_dim, p.actions) for p in (ours, theirs)]
         if shapes[0] != shapes[1]:
             raise ConfigError(
                 f"--start-from {self.config.start_from}: is {theirs!r}, but this run's policy is {ours!r}. Choose a "
-                "policy of the same environment and size, or set the sizes to its own."
+                "policy of the same environment, units of actions and size, or set the sizes to its own."
             )
         self.state = self.learner.with_policy(self.state, policy)
         self.policy = self.learner.policy(self.state)
@@ -215,15 +224,12 @@ def train_run(
     if config.method == cleaning.METHOD:
         raise ValueError(f"{config.method} is several runs: use rilco.api.train_config.")
     say = (lambda line: None) if quiet else functools.partial(print, file=sys.stderr)
+    check_actions(config.method, config.task.spaces().actions)
     demos, known = read_demonstrations(config, say), read_known(config)
-    obs_dim, action_dim = config.task.dimensions()
-    for given in (demos, known):
-        if given is not None:
-            given.check_dimensions(obs_dim, action_dim, config.task.name)
     if demos is not None and config.method != "bc":
         _warn_if_few(demos, config)
     workers = workers or default_workers()
-    sizes = pool_sizes(config, obs_dim, action_dim, workers)
+    sizes = pool_sizes(config, demos, workers)
     with (
         StopSignal() if stop is None else contextlib.nullcontext(stop) as stop,
         open_run(path, config, resume=resume) as folder,
@@ -250,7 +256,8 @@ def load_state(run: Run) -> LearnerState:
     """What a run has learned by its last checkpoint."""
     config = run.config
     obs_dim, action_dim = config.task.dimensions()
-    learner = _make_learner(config, make_reward_learner(config, num_demonstrators=1))
+    actions = config.task.spaces().actions
+    learner = _make_learner(config, make_reward_learner(config, num_demonstrators=1), actions)
     template = learner.init(jax.random.key(config.seed), obs_dim, action_dim, config.num_envs)
     checkpoint, complaints = load_checkpoint(run.path / "checkpoints")
     if checkpoint is None:
@@ -260,10 +267,11 @@ def load_state(run: Run) -> LearnerState:
     return unflatten(template, checkpoint.arrays)
 
 
-def _make_learner(config: RunConfig, reward_learner: RewardLearner | None) -> Learner:
+def _make_learner(config: RunConfig, reward_learner: RewardLearner | None, actions: Actions) -> Learner:
     return make_learner(
         reward_learner,
-        make_policy_learner(config),
+        make_policy_learner(config, actions),
+        actions=actions,
         discount=config.policy_settings.discount,
         # A given policy's network goes with its statistics: imitation keeps both as they are.
         freeze_normalizer_after=0 if config.start_from else config.freeze_normalizer_after,
@@ -272,11 +280,12 @@ def _make_learner(config: RunConfig, reward_learner: RewardLearner | None) -> Le
 
 
 def read_demonstrations(config: RunConfig, say: Say = lambda line: None) -> Demonstrations | None:
-    """The demonstrations that a run learns from: its files, or the task's standard dataset."""
+    """The demonstrations that a run learns from, as its environment would show them: its files, or the task's
+    standard dataset."""
     if not needs_demonstrations(config.method):
         return None
     files = config.demos or standard_files(config.task, config.demo_kind, say=say)
-    demos = load_demonstrations(files, config.noise_rate, seed=config.seed, obs_keys=config.obs_keys)
+    demos = _load(config, files, config.noise_rate)
     return by_episode(demos) if config.episodes_as_demonstrators else demos
 
 
@@ -284,12 +293,23 @@ def read_known(config: RunConfig) -> Demonstrations | None:
     """Pairs that are known to be non-expert, if there are any."""
     if not config.nonexpert_demos:
         return None
-    return load_demonstrations(config.nonexpert_demos, obs_keys=config.obs_keys)
+    return _load(config, config.nonexpert_demos)
 
 
-def _arrays(demos: Demonstrations, known: Demonstrations | None) -> DemoArrays:
-    arrays = DemoArrays(demos.obs, demos.action, demos.demonstrator)
-    return arrays if known is None else arrays._replace(known_obs=known.obs, known_action=known.action)
+def _load(config: RunConfig, files: Sequence[str], noise_rate: float | None = None) -> Demonstrations:
+    """Files, of whose named parts of observations those are used that the environment shows."""
+    spaces = config.task.spaces()
+    names = spaces.observations.names
+    keys: dict[str, Any] = {"obs_keys": names, "flat_too": True} if names else {"obs_keys": config.obs_keys}
+    demos = load_demonstrations(files, noise_rate, seed=config.seed, **keys)
+    return fit(demos, spaces, config.task.name)
+
+
+def _arrays(demos: Demonstrations, known: Demonstrations | None, actions: Actions) -> DemoArrays:
+    arrays = DemoArrays(demos.obs, actions.encode(demos.action), demos.demonstrator)
+    if known is None:
+        return arrays
+    return arrays._replace(known_obs=known.obs, known_action=actions.encode(known.action))
 
 
 def _fingerprint(demos: Demonstrations | None, known: Demonstrations | None) -> str | None:
@@ -299,12 +319,21 @@ def _fingerprint(demos: Demonstrations | None, known: Demonstrations | None) -> 
     )
 
 
-def pool_sizes(config: RunConfig, obs_dim: int, action_dim: int, workers: int) -> Sizes:
+def run_actions(config: RunConfig, demos: Demonstrations | None) -> Actions:
+    """A run's kind of actions. Where the environment has no units, those of the policy it starts from, or its data."""
+    actions = config.task.spaces().actions
+    if config.start_from and 0.0 in actions.scale:
+        theirs = load_policy(config.start_from).actions
+        return theirs if theirs.shape == actions.shape else actions.fitted(None)
+    return actions.fitted(None if demos is None else demos.action)
+
+
+def pool_sizes(config: RunConfig, demos: Demonstrations | None, workers: int) -> Sizes:
     """What the workers hold; cloning only evaluates, so an environment for each of them is enough."""
+    obs_dim, actions = config.task.dimensions()[0], run_actions(config, demos)
     if config.method == "bc":
-        return Sizes(workers, 1, obs_dim, action_dim, config.bc.hidden_sizes)
-    hidden = config.policy_settings.hidden_sizes
-    return Sizes(config.num_envs, config.num_steps, obs_dim, action_dim, hidden)
+        return Sizes(workers, 1, obs_dim, actions, config.bc.hidden_sizes)
+    return Sizes(config.num_envs, config.num_steps, obs_dim, actions, config.policy_settings.hidden_sizes)
 
 
 def _warn_if_few(demos: Demonstrations, config: RunConfig) -> None:

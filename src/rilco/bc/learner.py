@@ -1,4 +1,4 @@
-"""Behaviour cloning: a deterministic network fitted to the demonstrated actions by mean squared error.
+"""Behaviour cloning: a network fitted to the demonstrated actions by mean squared error, or to choices by cross-entropy.
 
 No environment is needed: `clone` goes from demonstrations to a policy. `rilco train --method bc` adds evaluation and a
 run folder around the same functions (`training.py`).
@@ -22,7 +22,9 @@ from rilco.data.record import Demonstrations
 from rilco.errors import TrainingError
 from rilco.networks import Layer, apply_mlp, init_mlp
 from rilco.normalizer import normalize
+from rilco.policy.heads import GAUSSIAN, Head, make_head
 from rilco.policy.saved import Policy
+from rilco.tasks.actions import AS_THEY_ARE, Actions
 
 Params = tuple[Layer, ...]
 
@@ -55,18 +57,18 @@ class BcLearner(NamedTuple):
     """`train(state, data, first, last, key)`: iterations first to last - 1 in one jitted call, and how many weights are
     not finite after it. `key` is the run's, the same every time: how a run is cut into calls changes no bit of it."""
     loss: Callable[[BcState, CloningData], jax.Array]
-    """Mean squared error on the checked pairs, jitted."""
+    """On the checked pairs, jitted."""
     judge: Callable[[BcState, jax.Array], BcState]
     """Take in a validation's loss: `best` and `waited`."""
     stopped: Callable[[BcState], bool]
     """Whether patience has run out."""
-    policy: Callable[[BcState, CloningData], Policy]
-    """The policy to act with, as NumPy arrays; its spread is that of the errors on the checked pairs."""
+    policy: Callable[..., Policy]
+    """`policy(state, data, actions)`: the one to act with, as NumPy arrays; its spread is that of the errors on the checked pairs."""
 
 
 @functools.cache
-def bc(config: BcConfig = BcConfig()) -> BcLearner:
-    """Build the learner for a setting; the same one every time, so that many clonings compile once."""
+def bc(config: BcConfig = BcConfig(), head: Head = GAUSSIAN) -> BcLearner:
+    """Build the learner for a setting and a kind of actions; the same one every time, so that many clonings compile once."""
     optimizer = (
         optax.adamw(config.learning_rate, weight_decay=config.weight_decay)
         if config.weight_decay
@@ -80,7 +82,7 @@ def bc(config: BcConfig = BcConfig()) -> BcLearner:
         return BcState(params, optimizer.init(params), params, zero, none, params, jnp.inf + zero, none)
 
     def step(state: BcState, data: CloningData, rows: jax.Array, number: jax.Array) -> BcState:
-        loss, gradient = jax.value_and_grad(mean_squared_error)(state.params, data, rows)
+        loss, gradient = jax.value_and_grad(cloning_loss)(state.params, data, rows, head)
         updates, adam = optimizer.update(gradient, state.adam, state.params)
         params = optax.apply_updates(state.params, updates)
         average = _moved(state.average, params, number, config.average_over)
@@ -114,7 +116,7 @@ def bc(config: BcConfig = BcConfig()) -> BcLearner:
 
     @jax.jit
     def loss(state: BcState, data: CloningData) -> jax.Array:
-        return mean_squared_error(state.average, data, data.checked_rows)
+        return cloning_loss(state.average, data, data.checked_rows, head)
 
     @jax.jit
     def judge(state: BcState, loss: jax.Array) -> BcState:
@@ -129,9 +131,13 @@ def bc(config: BcConfig = BcConfig()) -> BcLearner:
     def stopped(state: BcState) -> bool:
         return config.patience > 0 and int(state.waited) >= config.patience
 
-    def policy(state: BcState, data: CloningData) -> Policy:
+    def policy(state: BcState, data: CloningData, actions: Actions = AS_THEY_ARE) -> Policy:
         judged = config.patience > 0 and math.isfinite(state.best_loss)
-        return _to_policy(state.best if judged else state.average, data)
+        params = state.best if judged else state.average
+        log_std = _log_std(params, data) if head.has_spread else np.zeros(0, np.float32)
+        layers = [(np.asarray(layer["w"]), np.asarray(layer["b"])) for layer in params]
+        mean, var = np.asarray(data.normalizer.mean), np.asarray(data.normalizer.var)
+        return Policy(mean, var, layers, np.asarray(log_std), actions=actions)
 
     return BcLearner(init, train, loss, judge, stopped, policy)
 
@@ -143,17 +149,17 @@ def forget_losses(state: BcState) -> BcState:
     )
 
 
-def mean_squared_error(params: Params, data: CloningData, rows: jax.Array) -> jax.Array:
-    """Over the pairs of `rows` and over action dimensions; pairs count by their weights, if they have any."""
-    error = _errors(params, data, rows)
+def cloning_loss(params: Params, data: CloningData, rows: jax.Array, head: Head = GAUSSIAN) -> jax.Array:
+    """Mean over the pairs of `rows` and over numbers or choices; pairs count by their weights, if they have any."""
+    each = head.loss(_outputs(params, data, rows), data.action[rows])
     if data.weight is None:
-        return jnp.mean(jnp.square(error))
-    return jnp.mean(jnp.mean(jnp.square(error), axis=-1) * data.weight[rows])
+        return jnp.mean(each)
+    return jnp.mean(jnp.mean(each, axis=-1) * data.weight[rows])
 
 
-def _errors(params: Params, data: CloningData, rows: jax.Array) -> jax.Array:
+def _outputs(params: Params, data: CloningData, rows: jax.Array) -> jax.Array:
     """[n, action_dim]"""
-    return apply_mlp(params, normalize(data.normalizer, data.obs[rows])) - data.action[rows]
+    return apply_mlp(params, normalize(data.normalizer, data.obs[rows]))
 
 
 def _moved(average: Params, params: Params, number: jax.Array, over: int) -> Params:
@@ -173,14 +179,9 @@ def _count_nonfinite(params: Params) -> jax.Array:
 @jax.jit
 def _log_std(params: Params, data: CloningData) -> jax.Array:
     """Log of the root mean squared error on the checked pairs, per action dimension."""
-    std = jnp.sqrt(jnp.mean(jnp.square(_errors(params, data, data.checked_rows)), axis=0))
+    error = _outputs(params, data, data.checked_rows) - data.action[data.checked_rows]
+    std = jnp.sqrt(jnp.mean(jnp.square(error), axis=0))
     return jnp.log(jnp.maximum(std, LEAST_STD))
-
-
-def _to_policy(params: Params, data: CloningData) -> Policy:
-    layers = [(np.asarray(layer["w"]), np.asarray(layer["b"])) for layer in params]
-    mean, var = np.asarray(data.normalizer.mean), np.asarray(data.normalizer.var)
-    return Policy(mean, var, layers, np.asarray(_log_std(params, data)))
 
 
 def clone(
@@ -190,16 +191,22 @@ def clone(
     gradient_steps: int = 50_000,
     seed: int = 1,
     weights: Sequence[float] | np.ndarray | None = None,
+    actions: Actions | None = None,
 ) -> Policy:
     """Clone demonstrations into a policy, without an environment and without a run folder.
 
     `weights` [N], 0 or more, say how much each pair counts; a pair of weight 0 is as good as absent. The number of
-    gradient steps is rounded up to whole iterations. The same policy as `rilco train --method bc` with this seed.
+    gradient steps is rounded up to whole iterations. `actions` are the environment's, `Task(...).spaces().actions`; with
+    them it is the policy of `rilco train --method bc` with this seed. Left out, the demonstrations tell
+    (`Actions.of`).
     """
-    learner, key = bc(config), jax.random.key(seed)
+    actions = (Actions.of(demos.action, discrete=demos.discrete) if actions is None else actions).fitted(
+        demos.action
+    )
+    learner, key = bc(config, make_head(actions)), jax.random.key(seed)
     starts = start_weights(demos.episode, config.start_weight, config.start_steps)
-    data = prepare(demos, config.validation, seed, weights, starts)
-    state = learner.init(key, demos.obs_dim, demos.action_dim)
+    data = prepare(demos, config.validation, seed, weights, starts, actions=actions)
+    state = learner.init(key, demos.obs_dim, actions.width)
     iterations = -(-gradient_steps // config.steps_per_iteration)
     for first in range(0, iterations, INTERVAL):
         last = min(first + INTERVAL, iterations)
@@ -213,4 +220,4 @@ def clone(
             state = learner.judge(state, learner.loss(state, data))
             if learner.stopped(state):
                 break
-    return learner.policy(state, data)
+    return learner.policy(state, data, actions)

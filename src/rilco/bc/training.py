@@ -16,6 +16,7 @@ from rilco.bc.data import prepare, start_weights
 from rilco.bc.learner import INTERVAL, BcLearner, BcState, bc, forget_losses
 from rilco.config import RunConfig
 from rilco.data.record import Demonstrations
+from rilco.policy.heads import make_head
 from rilco.policy.saved import Policy
 from rilco.rollout.pool import RolloutPool
 from rilco.runs.books import Bookkeeper, check_finite
@@ -39,17 +40,18 @@ class Cloner:
     ) -> None:
         self.config, self.folder, self.progress = config, folder, progress
         starts = start_weights(demos.episode, config.bc.start_weight, config.bc.start_steps)
-        self.data = prepare(demos, config.bc.validation, config.seed, starts=starts)
+        self.actions = pool.sizes.actions
+        self.data = prepare(demos, config.bc.validation, config.seed, starts=starts, actions=self.actions)
         # What is held out and what weighs more depends on the episodes too, which the demonstrations' own
         # fingerprint leaves out.
         depends = hashlib.sha256(np.asarray(self.data.trained_rows).tobytes())
         if self.data.weight is not None:
             depends.update(np.asarray(self.data.weight).tobytes())
         self.books = Bookkeeper(config, pool, folder, progress, demos.fingerprint() + depends.hexdigest())
-        self.learner: BcLearner = bc(config.bc)
+        self.learner: BcLearner = bc(config.bc, make_head(self.actions))
         self.key = jax.random.key(config.seed)
-        self.state: BcState = self.learner.init(self.key, demos.obs_dim, demos.action_dim)
-        self.policy: Policy = self.learner.policy(self.state, self.data)
+        self.state: BcState = self.learner.init(self.key, demos.obs_dim, self.actions.width)
+        self.policy: Policy = self.learner.policy(self.state, self.data, self.actions)
         self.iteration = 0
 
     def run(self, stop: StopSignal, events: EventWriter, checkpoint_every: int) -> None:
@@ -71,7 +73,7 @@ class Cloner:
         self.iteration = until
         if self.config.bc.patience and self.iteration % INTERVAL == 0:
             self.state = self.learner.judge(self.state, self.learner.loss(self.state, self.data))
-        self.policy = self.learner.policy(self.state, self.data)
+        self.policy = self.learner.policy(self.state, self.data, self.actions)
 
     @property
     def finished(self) -> bool:
@@ -118,7 +120,7 @@ class Cloner:
         if checkpoint is None:
             return
         self.state = unflatten(self.state, checkpoint.arrays)
-        self.policy = self.learner.policy(self.state, self.data)
+        self.policy = self.learner.policy(self.state, self.data, self.actions)
         self.iteration = checkpoint.iteration
         self.books.go_on_from(checkpoint)
         if self.learner.stopped(self.state):

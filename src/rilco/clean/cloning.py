@@ -20,7 +20,7 @@ from rilco.files import write_atomically
 from rilco.rollout.pool import default_workers
 from rilco.runs.folder import Run
 from rilco.runs.interrupt import StopSignal
-from rilco.training import load_state
+from rilco.training import load_state, read_demonstrations, run_actions
 
 CLONES, PRACTICE = "3-clones", "3-practice"
 KEPT, DROPPED = "kept.npz", "dropped.npz"
@@ -124,10 +124,12 @@ def _practise(
         begun = time.monotonic()
         record.parent.mkdir(exist_ok=True)
         kept, judges = load_file(phases / KEPT), load_state(search)
+        actions = run_actions(search.config, read_demonstrations(search.config))
         policies = [clone.last_policy for clone in clones]
         with make_pool(config, policies[0], clean.practice_steps, workers or default_workers()) as pool:
             how: dict[str, Any] = {"practised": practised, "starts": clean.practice_starts}
-            practice = practise(policies, kept, judges, pool, out, **how, say=say, stop=stop)
+            how |= {"say": say, "stop": stop, "actions": actions}
+            practice = practise(policies, kept, judges, pool, out, **how)
         practice = practice._replace(seconds=round(time.monotonic() - begun, 3))
         write_atomically(record, json.dumps(practice._asdict(), indent=1).encode())
     practice = Practice(**json.loads(record.read_text()))

@@ -20,6 +20,7 @@ from rilco.learning import LearnerState
 from rilco.policy.saved import Policy
 from rilco.rollout.pool import RolloutPool
 from rilco.runs.interrupt import StopSignal
+from rilco.tasks.actions import AS_THEY_ARE, Actions
 
 GOOD_ENOUGH = 0.9
 """Share of the demonstrations' own likeness that an attempt must have."""
@@ -63,34 +64,37 @@ def practise(
     starts: int,
     say: Callable[[str], None],
     stop: StopSignal,
+    actions: Actions = AS_THEY_ARE,
 ) -> Practice:
     """A round, after so many others (`practised`): all policies try at least so many start states, in each round new ones.
 
-    The good attempts go to `out`; without any there is no such file afterwards.
+    The good attempts go to `out`; without any there is no such file afterwards. `actions` are of the judges' kind.
     """
     envs, steps = pool.sizes.num_envs, pool.sizes.num_steps
     heats = -(-starts // envs)
     say(f"Practice: {len(policies)} clones, each from the same {heats * envs} start states.")
-    standard = GOOD_ENOUGH * standard_of(kept, judges, steps)
+    standard = GOOD_ENOUGH * standard_of(kept, judges, steps, actions)
     good = []
     for heat in range(heats):
-        for best in best_attempts(policies, (practised + 1) * STARTS + heat, judges, pool, stop):
+        for best in best_attempts(policies, (practised + 1) * STARTS + heat, judges, pool, stop, actions):
             if best is not None and best.likeness >= standard:
                 good.append(best)
     out.unlink(missing_ok=True)
     if good:
-        save_file(as_demonstrations(good), out)
+        save_file(as_demonstrations(good, discrete=kept.discrete), out)
     return Practice(heats * envs, len(good), len(policies) * heats * envs * steps)
 
 
-def standard_of(kept: Demonstrations, judges: LearnerState, steps: int) -> float:
+def standard_of(
+    kept: Demonstrations, judges: LearnerState, steps: int, actions: Actions = AS_THEY_ARE
+) -> float:
     """How expert-like the demonstrations' first steps are, on average: of those that have so many, if there are any."""
     episodes = list(kept.episodes())
     whole = [demo for demo in episodes if len(demo) >= steps] or episodes
     obs = np.concatenate([demo.obs[:steps] for demo in whole])
     action = np.concatenate([demo.action[:steps] for demo in whole])
     some = slice(None, None, -(-len(obs) // MOST_PAIRS))
-    return float(pair_likeness(judges, obs[some], action[some]).mean())
+    return float(pair_likeness(judges, obs[some], actions.encode(action[some])).mean())
 
 
 class Attempt(NamedTuple):
@@ -100,7 +104,12 @@ class Attempt(NamedTuple):
 
 
 def best_attempts(
-    policies: Sequence[Policy], number: int, judges: LearnerState, pool: RolloutPool, stop: StopSignal
+    policies: Sequence[Policy],
+    number: int,
+    judges: LearnerState,
+    pool: RolloutPool,
+    stop: StopSignal,
+    actions: Actions = AS_THEY_ARE,
 ) -> list[Attempt | None]:
     """From each environment's start of this number the most expert-like attempt that did not end in a fall, if any.
 
@@ -110,7 +119,7 @@ def best_attempts(
     most = -(-2 * pool.sizes.num_steps // 3)
     for policy in policies:
         made = attempt(policy, number, pool)
-        score, (steps, fell) = likeness(judges, made), lived(made)
+        score, (steps, fell) = likeness(judges, made, actions), lived(made)
         for env, before in enumerate(best):
             if not fell[env] and (before is None or score[env] > before.likeness):
                 taken = slice(min(most, int(steps[env])))
@@ -120,10 +129,11 @@ def best_attempts(
     return best
 
 
-def as_demonstrations(attempts: Sequence[Attempt]) -> Demonstrations:
+def as_demonstrations(attempts: Sequence[Attempt], *, discrete: bool = False) -> Demonstrations:
     return Demonstrations(
         np.concatenate([one.obs for one in attempts]),
         np.concatenate([one.action for one in attempts]),
+        discrete=discrete,
         episode=np.repeat(np.arange(len(attempts)), [len(one.obs) for one in attempts]),
         demonstrator_names=("practice",),
     )

@@ -90,7 +90,8 @@ def audit_and_clone(out: Path, say: Callable[[str], None]) -> tuple[Path, Path]:
         for line in describe(audited):
             say(f"     {line}")
         write_audit(audited, out)
-        clone(audited.kept or audited.demos, gradient_steps=CLONING_STEPS).save(policy)
+        kept, actions = audited.kept or audited.demos, TASK.spaces().actions
+        clone(kept, gradient_steps=CLONING_STEPS, actions=actions).save(policy)
     return page, policy
 
 

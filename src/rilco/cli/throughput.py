@@ -19,13 +19,12 @@ import numpy as np
 
 from rilco.config import RunConfig
 from rilco.data.record import Demonstrations
-from rilco.rollout.layout import Sizes
 from rilco.rollout.pool import RolloutPool
 from rilco.runs.folder import open_run
 from rilco.runs.progress import Silent
 from rilco.tasks.robots import ROBOTS
 from rilco.tasks.table import Task
-from rilco.training import Trainer
+from rilco.training import Trainer, pool_sizes
 
 WARM_UP = 20  # iterations: compilation, and the normaliser's first statistics
 PAIRS = 17_500  # demonstrations at noise rate 0.4
@@ -83,7 +82,7 @@ def measure_task(
     """Steps per second by `bare`, `pool` and `train`; milliseconds an iteration by phase; peak memory in MB."""
     config = RunConfig(method=method, task=Task(task=task), demos=("benchmark",), evaluate_every=-1)
     obs_dim, action_dim = config.task.dimensions()
-    sizes = Sizes(config.num_envs, config.num_steps, obs_dim, action_dim, config.acktr.hidden_sizes)
+    sizes = pool_sizes(config, None, workers)
     with (
         tempfile.TemporaryDirectory() as folder,
         open_run(Path(folder) / "run", config, resume=False) as run,

@@ -91,7 +91,8 @@ def score_run(
     halves = split(len(demos), num_classifiers(config.method), config.seed)
     with _going_on(run, config, demos, workers) as trainer:
         _iterate(trainer, FORMING * stretch_iterations(config) - trainer.iteration, progress, stop)
-        judge = CrossFitted(DemoArrays(demos.obs, demos.action, demos.demonstrator), halves)
+        action = trainer.pool.sizes.actions.encode(demos.action)
+        judge = CrossFitted(DemoArrays(demos.obs, action, demos.demonstrator), halves)
         stretches: list[np.ndarray] = []
         policy: list[float] = []
         while len(stretches) < most:
@@ -130,7 +131,7 @@ def _going_on(run: Run, config: RunConfig, demos: Demonstrations, workers: int |
             f"{run.path}: has no checkpoint, and an audit goes on from one. Was the folder thinned, or did training "
             "not begin? Expected the folder of `rilco train`."
         )
-    sizes = pool_sizes(config, demos.obs_dim, demos.action_dim, workers := workers or default_workers())
+    sizes = pool_sizes(config, demos, workers := workers or default_workers())
     with tempfile.TemporaryDirectory(prefix="rilco-audit-") as temporary:
         copy = Path(temporary) / "run"
         shutil.copytree(run.path, copy, ignore=shutil.ignore_patterns("events", "policy", "audit", ".lock"))

@@ -6,7 +6,7 @@ import functools
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from rilco.errors import RunError
 from rilco.files import write_atomically
+from rilco.tasks.actions import AS_THEY_ARE, Actions
 
 OBS_CLIP = 10.0
 OBS_EPSILON = 1e-8
@@ -22,14 +23,20 @@ FORMAT = "rilco-policy-1"
 
 @dataclass(frozen=True, repr=False)
 class Policy:
-    """Gaussian policy: normalised observation -> tanh network -> mean action, plus a fixed log-std."""
+    """Normalised observation -> tanh network -> a mean action beside a fixed log-std, or logits of choices."""
 
     obs_mean: np.ndarray  # [obs_dim]
     obs_var: np.ndarray  # [obs_dim]
     layers: Sequence[tuple[np.ndarray, np.ndarray]]  # (weight [in, out], bias [out]), head last
-    log_std: np.ndarray  # [action_dim]
+    log_std: np.ndarray  # [action_dim]; of choices [0]
     card: Mapping[str, Any] = field(default_factory=dict)
     """Where the policy comes from: task, method, seed, transitions, return."""
+    actions: Actions = AS_THEY_ARE
+    """What the outputs stand for. Left out: they are the environment's actions."""
+
+    def __post_init__(self) -> None:
+        if not self.actions.width:
+            object.__setattr__(self, "actions", Actions((self.action_dim,)))
 
     @property
     def obs_dim(self) -> int:
@@ -37,7 +44,8 @@ class Policy:
 
     @property
     def action_dim(self) -> int:
-        return int(self.log_std.shape[0])
+        """Outputs of the network."""
+        return int(self.layers[-1][1].shape[0])
 
     @property
     def hidden_sizes(self) -> tuple[int, ...]:
@@ -48,7 +56,7 @@ class Policy:
         return 1.0 / np.sqrt(self.obs_var + np.float32(OBS_EPSILON))
 
     def mean(self, obs: np.ndarray) -> np.ndarray:
-        """Mean actions [n, action_dim] of float32 observations [n, obs_dim]."""
+        """Outputs [n, action_dim] for float32 observations [n, obs_dim]: mean actions in units, or logits."""
         x = obs - self.obs_mean
         x *= self._obs_scale
         np.clip(x, -OBS_CLIP, OBS_CLIP, out=x)
@@ -59,6 +67,10 @@ class Policy:
             np.tanh(x, out=x)
         return x @ head + bias
 
+    def best(self, obs: np.ndarray) -> np.ndarray:
+        """The likeliest actions for observations [n, obs_dim], flat, in the environment's terms: what a batch steps."""
+        return self.actions.decode(self.actions.act(self.mean(obs)))
+
     def predict(
         self,
         obs: np.ndarray,
@@ -66,19 +78,22 @@ class Policy:
         deterministic: bool = True,
         rng: np.random.Generator | None = None,
     ) -> np.ndarray:
-        """Actions for one observation [obs_dim] or many [n, obs_dim]; sampled when not deterministic."""
+        """Actions for one observation [obs_dim] or many [n, obs_dim]; sampled when not deterministic.
+
+        They are in the environment's own units and shape, and whole numbers where they are choices.
+        """
         obs = np.asarray(obs, np.float32)
         if obs.ndim not in (1, 2) or obs.shape[-1] != self.obs_dim:
             raise ValueError(
                 f"predict: expected observations of shape ({self.obs_dim},) or (n, {self.obs_dim}), "
                 f"got {obs.shape}"
             )
-        action = self.mean(np.atleast_2d(obs))
-        if not deterministic:
-            rng = rng or np.random.default_rng()
-            noise = rng.standard_normal(action.shape, np.float32)
-            action = action + np.exp(self.log_std) * noise
-        return action[0] if obs.ndim == 1 else action
+        output = self.mean(np.atleast_2d(obs))
+        noise = None if deterministic else self.actions.noise(rng or np.random.default_rng(), len(output))
+        action = self.actions.shaped(
+            self.actions.decode(self.actions.act(output, noise, np.exp(self.log_std)))
+        )
+        return np.asarray(action[0]) if obs.ndim == 1 else action
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The weights as a flat table, in the order and under the names that files use."""
@@ -88,18 +103,26 @@ class Policy:
         return {name: np.ascontiguousarray(array, np.float32) for name, array in table.items()}
 
     @classmethod
-    def from_arrays(cls, table: Mapping[str, np.ndarray], card: Mapping[str, Any] | None = None) -> Policy:
+    def from_arrays(
+        cls,
+        table: Mapping[str, np.ndarray],
+        card: Mapping[str, Any] | None = None,
+        actions: Actions = AS_THEY_ARE,
+    ) -> Policy:
         count = sum(name.endswith(".weight") for name in table)
         layers = [(table[f"layer{i}.weight"], table[f"layer{i}.bias"]) for i in range(count)]
-        return cls(table["obs_mean"], table["obs_var"], layers, table["log_std"], dict(card or {}))
+        return cls(table["obs_mean"], table["obs_var"], layers, table["log_std"], dict(card or {}), actions)
 
     def save(self, path: str | Path) -> None:
         """Write a safetensors file, atomically; the same policy always gives the same bytes."""
         from safetensors.numpy import save
 
         # One metadata entry only: safetensors does not fix the order of several.
-        header = {"rilco": json.dumps({"format": FORMAT, "card": dict(self.card)}, sort_keys=True)}
-        write_atomically(Path(path), save(self.arrays(), metadata=header))
+        header: dict[str, Any] = {"format": FORMAT, "card": dict(self.card)}
+        if self.actions != Actions((self.action_dim,)):
+            header["actions"] = asdict(self.actions)
+        text = json.dumps(header, sort_keys=True)
+        write_atomically(Path(path), save(self.arrays(), metadata={"rilco": text}))
 
     def __repr__(self) -> str:
         sizes = [self.obs_dim, *(int(weight.shape[1]) for weight, _ in self.layers)]
@@ -139,6 +162,11 @@ def _read_policy(file: Path) -> Policy:
             "it was not written by this version of rilco."
         )
     try:
-        return Policy.from_arrays(table, header.get("card"))
+        actions = Actions.from_json(header["actions"]) if "actions" in header else AS_THEY_ARE
+        return Policy.from_arrays(table, header.get("card"), actions)
     except KeyError as error:
         raise RunError(f"{file}: the policy lacks the array {error}; the file is damaged.") from error
+    except (AttributeError, TypeError) as error:
+        raise RunError(
+            f"{file}: its actions are described by {header['actions']!r}, which is damaged."
+        ) from error

@@ -137,6 +137,7 @@ class Bookkeeper:
             "seed": self.config.seed,
             "transitions": self._transitions(iteration),
             "return": mean_return,
+            **self.config.task.details(),
         }
         self.folder.save_policy(name, dataclasses.replace(policy, card=card))
 
