@@ -14,7 +14,7 @@ from rilco.tasks.batch import Spaces
 
 LARGEST_OBS = 1e15  # squares of larger numbers overflow in sums of float32
 FAR_OUT = 100.0  # units; a typical action is of size 1
-TYPICAL = 10.0  # the median action beyond so many units means that the units differ
+TYPICAL = 30.0  # the median action beyond so many units means that the units differ
 
 
 def fit(demos: Demonstrations, spaces: Spaces, env_name: str) -> Demonstrations:

@@ -84,9 +84,8 @@ class Actions:
         """[..., width] for a policy network's output: the likeliest, or with noise a sample; `std` is of quantities."""
         if not self.choices:
             return output if noise is None else output + noise * std
-        output = (
-            output if noise is None else output + noise
-        )  # the largest logit plus Gumbel noise is a sample
+        if noise is not None:
+            output = output + noise  # the largest logit plus Gumbel noise is a sample
         best = [np.argmax(part, axis=-1) for part in self.split(output)]
         one_hot = [np.eye(n, dtype=np.float32)[k] for k, n in zip(best, self.choices, strict=True)]
         return np.concatenate(one_hot, axis=-1)
