@@ -71,7 +71,7 @@ def cart_pole() -> Game:
     def expert(obs: np.ndarray, rng: np.random.Generator) -> int:
         return int(obs @ np.array([0.1, 0.2, 1.0, 0.5]) > 0)
 
-    return Game("CartPole-v1", 200_000, expert, _worse(expert, 2))
+    return Game("CartPole-v1", 600_000, expert, _worse(expert, 2))
 
 
 def lunar_lander() -> Game:

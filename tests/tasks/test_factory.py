@@ -93,7 +93,7 @@ def test_keyword_arguments_must_fit_into_json_and_the_environment() -> None:
         Task(task="hopper", env_kwargs={"unit": 2})
     with pytest.raises(TaskError, match=r"could not be made with \{'speed': 3\}.*speed"):
         Task(env=Units, env_kwargs={"speed": 3}).spaces()
-    with pytest.raises(TaskError, match="made a dict; expected a gymnasium.Env"):
+    with pytest.raises(TaskError, match="made a dict; expected a gymnasium"):
         Task(env="builtins:dict").spaces()
     with pytest.raises(TaskError, match=r"no_such_module.*importable"):
         Task(env="no_such_module:make").spaces()

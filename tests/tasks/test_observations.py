@@ -65,13 +65,11 @@ def test_images_are_refused_in_a_sentence_and_can_be_left_out() -> None:
         read_observations(Text(5), "env")
 
 
-@pytest.mark.parametrize("name", ["Grows", "Swells"])
-def test_spaces_that_change_are_noticed_before_training(name: str) -> None:
-    with pytest.raises(TaskError, match="(Spaces must not change|its spaces change)"):
-        if name == "Grows":
-            find_spaces("tests.environments:Grows", {}, ())
-        else:
-            GymBatch("tests.environments:Swells", 2)
+def test_spaces_that_change_are_noticed_before_training() -> None:
+    with pytest.raises(TaskError, match=r"has 3 numbers, but its space had 2 .* Spaces must not change"):
+        find_spaces("tests.environments:Grows", {}, ())
+    with pytest.raises(TaskError, match="its spaces change"):
+        GymBatch("tests.environments:Swells", 2)
 
 
 def test_observations_whose_squares_overflow_are_refused() -> None:
