@@ -174,6 +174,14 @@ class Grows(Drift):
         return np.resize(obs, size), info
 
 
+class Rewires(Drift):
+    """Takes other actions once it is reset."""
+
+    def reset(self, *, seed=None, options=None):
+        self.action_space = Discrete(2)
+        return super().reset(seed=seed)
+
+
 class Swells(Drift):
     """Each one that is made has more to see than the one before."""
 

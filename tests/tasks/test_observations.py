@@ -69,6 +69,8 @@ def test_spaces_that_change_are_noticed_before_training() -> None:
     with pytest.raises(TaskError, match=r"has 3 numbers, but its space had 2 .* Spaces must not change"):
         find_spaces("tests.environments:Grows", {}, ())
     with pytest.raises(TaskError, match="its spaces change"):
+        find_spaces("tests.environments:Rewires", {}, ())
+    with pytest.raises(TaskError, match="its spaces change"):
         GymBatch("tests.environments:Swells", 2)
 
 
