@@ -135,12 +135,12 @@ def play(env_id: str, controller: Controller, *, expert: bool, name: str) -> ril
             rows.append((obs, action, float(reward), episode))
             obs, ended = after, terminated or truncated
         episode += 1
-    obs, action, reward, episodes = (np.array(column) for column in zip(*rows, strict=True))
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
     return rilco.Demonstrations(
-        obs,
-        action,
-        reward=reward,
-        episode=episodes,
+        columns[0],
+        columns[1],
+        reward=columns[2],
+        episode=columns[3],
         expert=np.full(len(rows), expert),
         demonstrator_names=(name,),
     )
