@@ -15,12 +15,12 @@ PYTHON ?= $(firstword $(foreach p,python3.11 python3,$(shell $(p) -c 'import sys
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check format bench constraints clean distclean
+.PHONY: help demo test check lint types format bench constraints clean distclean
 
 help:
 	@echo "make demo         train and judge a small example, start to end"
 	@echo "make test         run the tests                (ARGS=\"-m 'not slow'\" for the quick ones)"
-	@echo "make check        format, lint and types       (make format mends what can be mended)"
+	@echo "make check        make lint and make types     (make format mends what can be mended)"
 	@echo "make bench        throughput against the bare simulator"
 	@echo "make constraints  resolve the pins in constraints.txt afresh"
 	@echo "make clean        remove caches and build products; make distclean also removes $(VENV)"
@@ -31,9 +31,13 @@ demo: $(VENV)/.installed-run
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
-check: $(VENV)/.installed-dev
+check: lint types
+
+lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/ruff check $(CODE)
+
+types: $(VENV)/.installed-dev
 	$(BIN)/python -m mypy
 
 format: $(VENV)/.installed-dev

@@ -26,6 +26,7 @@ from rilco.data.standard import standard_files
 from rilco.judging.auditing import train_and_audit
 from rilco.judging.truth import compare
 from rilco.options import make_config
+from rilco.runs.how import How
 from rilco.tasks.table import Task
 
 
@@ -44,7 +45,7 @@ def main() -> None:
             file = options.out / f"{options.task}-{name}.npz"
             save_file(demos, file)
             config = make_config({"task": options.task, "demos": str(file), "steps": STEPS})
-            audited = train_and_audit(config, result.with_suffix(""), workers=options.workers, quiet=True)
+            audited = train_and_audit(config, result.with_suffix(""), how=How(options.workers, quiet=True))
             truth, verdict = compare(audited.pairs, audited.demos), audited.audit.verdict
             assert truth is not None, "the mixtures have labels"
             row = {"kind": verdict.kind, **truth._asdict()}

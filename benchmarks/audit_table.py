@@ -21,13 +21,14 @@ import numpy as np
 from rilco.cli.audit import STEPS
 from rilco.config import RunConfig
 from rilco.data.formats.files import atomic_write
+from rilco.data.of_run import read_demonstrations
 from rilco.judging.auditing import in_pieces, train_and_audit
 from rilco.judging.judged import WINDOW_PAIRS
 from rilco.judging.judging import judge
 from rilco.judging.scoring import Scores
 from rilco.judging.truth import compare
 from rilco.options import make_config
-from rilco.training import read_demonstrations
+from rilco.runs.how import How
 
 AUTHORS = {
     "halfcheetah": "HalfCheetahBulletEnv-v0",
@@ -64,7 +65,7 @@ def main() -> None:
         demos = str(options.demos / AUTHORS[task]) if options.demos else None
         config = make_config({"task": task, "demos": demos, "noise_rate": rate, "steps": STEPS, "seed": seed})
         if not recorded.exists():
-            audited = train_and_audit(config, folder, workers=options.workers, quiet=True)
+            audited = train_and_audit(config, folder, how=How(options.workers, quiet=True))
             with atomic_write(recorded) as temporary, temporary.open("wb") as file:
                 np.savez_compressed(file, **audited.scores._asdict())
         line = {"source": source, "task": task, "rate": rate, "seed": seed, **measure(config, recorded)}

@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 
 from rilco.data.ladder import shipped_rung
+from rilco.data.of_run import read_demonstrations
 from rilco.evaluation import evaluate
 from rilco.policy.saved import Policy, load_policy
 from rilco.runs.folder import Run
 from rilco.tasks.table import Task
-from rilco.training import read_demonstrations
 
 SEED = 5
 COLUMNS = 9

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -49,13 +51,25 @@ def shared_dir() -> Path:
     return _SHARED_DIR
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def strict_jax() -> Iterator[None]:
     """Make JAX refuse implicit dtype and rank promotion: a stray float64 or a silent broadcast then fails.
 
-    Asked for test by test, because `optax.adam` itself promotes (it raises a Python float to an int32 count).
+    Wherever JAX is loaded. Optax is let off: its Adam raises a Python float to an int32 count.
     """
-    import jax
-
-    with jax.numpy_dtype_promotion("strict"), jax.numpy_rank_promotion("raise"):
+    if "jax" not in sys.modules:
         yield
+        return
+    import jax
+    import optax
+
+    correct = optax.tree.bias_correction
+
+    def bias_correction(*arguments: Any) -> Any:
+        with jax.numpy_dtype_promotion("standard"):
+            return correct(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(optax.tree, "bias_correction", bias_correction)
+        with jax.numpy_dtype_promotion("strict"), jax.numpy_rank_promotion("raise"):
+            yield

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 import gymnasium
 import numpy as np
@@ -37,6 +38,24 @@ class FarOff(Drift):
 
     def _observe(self):
         return np.array([1000.0 + self.place, 1000.0 + self.age / 10], np.float32)
+
+
+class Hangs(Drift):
+    """Never returns from its fifth step."""
+
+    def step(self, action):
+        if self.age == 4:
+            while True:
+                time.sleep(1)
+        return super().step(action)
+
+
+class Slow(Drift):
+    """Takes its time."""
+
+    def step(self, action):
+        time.sleep(0.02)
+        return super().step(action)
 
 
 class Raises(Drift):
@@ -74,6 +93,14 @@ class Forgetful(Drift):
 
     def reset(self, *, seed=None, options=None):
         return super().reset(seed=int.from_bytes(os.urandom(4)))
+
+
+class Moody(Drift):
+    """Goes where its seed and actions say, but pays what it likes."""
+
+    def step(self, action):
+        obs, reward, *over = super().step(action)
+        return (obs, reward + int.from_bytes(os.urandom(4)) / 2**32, *over)
 
 
 class Vehicle(gymnasium.Env):
@@ -124,10 +151,10 @@ class Steps(Drift):
 
     def __init__(self, start: int = 0) -> None:
         super().__init__()
-        self.action_space = Discrete(3, start=start)
+        self.action_space, self.first = Discrete(3, start=start), start
 
     def step(self, action):
-        return super().step([4.0 * (int(action) - int(self.action_space.start) - 1)])
+        return super().step([4.0 * (int(action) - self.first - 1)])
 
 
 class TwoSteps(Drift):
@@ -208,7 +235,23 @@ def make_drift(unit: float = 1.0) -> gymnasium.Env:
     return gymnasium.wrappers.TimeLimit(Units(unit), 5)
 
 
-for _cls in (Drift, FarOff, Raises, Dies, Explodes, Forgetful, Vehicle, Steps, TwoSteps, Named, Picture):
+_ALL = (
+    Drift,
+    FarOff,
+    Hangs,
+    Slow,
+    Raises,
+    Dies,
+    Explodes,
+    Forgetful,
+    Moody,
+    Vehicle,
+    Steps,
+    TwoSteps,
+    Named,
+    Picture,
+)
+for _cls in _ALL:
     if f"{_cls.__name__}-v0" not in gymnasium.registry:
         gymnasium.register(f"{_cls.__name__}-v0", entry_point=_cls)
 

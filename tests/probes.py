@@ -32,17 +32,17 @@ class Probe:
     """Whether episodes end by truncation; otherwise the last step is terminal."""
 
 
-def blank(rng, age):
+def blank(rng: np.random.Generator, age):
     """Nothing to see."""
     return np.zeros(age.shape)
 
 
-def coin(rng, age):
+def coin(rng: np.random.Generator, age):
     """-1 or 1, at random."""
     return rng.choice([-1.0, 1.0], size=age.shape)
 
 
-def clock(rng, age):
+def clock(rng: np.random.Generator, age):
     """How old the episode is."""
     return age.astype(np.float64)
 

@@ -81,22 +81,22 @@ ROOMS = read_rooms((ROOT / "docs" / "architecture.md").read_text())
 GRAPH = read_graph(SOURCE)
 
 
-def test_every_module_has_a_room_and_every_room_a_module():
+def test_every_module_has_a_room_and_every_room_a_module() -> None:
     assert {room_of(module, ROOMS) for module in GRAPH} == {room.name for room in ROOMS}
 
 
-def test_rooms_depend_one_way():
+def test_rooms_depend_one_way() -> None:
     assert upward(GRAPH, ROOMS) == []
 
 
-def test_no_modules_import_one_another_in_a_circle():
+def test_no_modules_import_one_another_in_a_circle() -> None:
     try:
         TopologicalSorter(GRAPH).prepare()
     except CycleError as error:
         pytest.fail(" <- ".join(error.args[1]))
 
 
-def test_what_only_reads_needs_no_jax():
+def test_what_only_reads_needs_no_jax() -> None:
     free = {room.name for room in ROOMS if room.without_jax}
     modules = [
         module
@@ -119,6 +119,31 @@ for name in {modules}:
     assert done.returncode == 0, done.stderr
 
 
+IN_A_RUN = ("config.json", "metrics.jsonl", "best.safetensors", "last.safetensors", ".lock")
+FOLDERS_IN_A_RUN = ("checkpoints", "events", "phases")
+
+
+def spelled(tree: ast.AST) -> list[str]:
+    """Names of what a run folder holds, among the strings of some code. Docstrings may say them."""
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    strings = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose
+    ]
+    return [text for text in strings if text in FOLDERS_IN_A_RUN or any(name in text for name in IN_A_RUN)]
+
+
+def test_only_one_room_spells_the_names_in_a_run_folder():
+    found = {
+        str(file.relative_to(SOURCE)): spelled(ast.parse(file.read_text()))
+        for file in SOURCE.rglob("*.py")
+        if file.parent.name != "runs"
+    }
+    assert {file: names for file, names in found.items() if names} == {}
+    assert spelled(ast.parse("path / 'config.json'")) == ["config.json"]
+
+
 @pytest.fixture
 def house(tmp_path: Path) -> Path:
     """Two rooms, the lower of which looks up from inside a function."""
@@ -133,7 +158,7 @@ def house(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_late_import_counts(house):
+def test_a_late_import_counts(house) -> None:
     graph = read_graph(house)
     assert upward(graph, [Room("top", False), Room("low", False)]) == ["rilco.low.thing imports rilco.top"]
     with pytest.raises(CycleError):

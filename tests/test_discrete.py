@@ -13,7 +13,7 @@ import pytest
 from tests.environments import Named, Steps, env_id
 
 import rilco
-from rilco.bc.learner import clone
+from rilco.bc.training import clone
 from rilco.data.collect import collect
 from rilco.data.formats import save_file
 from rilco.data.inspect import inspect
@@ -36,8 +36,8 @@ def demonstrations(start: int = 0, episodes: int = 60) -> Demonstrations:
             action = start + (0 if obs[0] > 0.2 else 2 if obs[0] < -0.2 else 1)
             rows.append((obs, action, episode))
             obs, _, ended, _, _ = env.step(action)
-    obs, action, episode = (np.array(column) for column in zip(*rows, strict=True))
-    return Demonstrations(obs, action, episode=episode)
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
+    return Demonstrations(columns[0], columns[1], episode=columns[2])
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -98,8 +99,11 @@ def test_the_first_update_of_acktr(shared_dir: Path) -> None:
 
 def test_returns(shared_dir: Path) -> None:
     golden = read(shared_dir, "returns")
-    ours = n_step_returns(
-        *(jnp.asarray(golden[name]) for name in ("reward", "terminated", "truncated", "value", "last_value")),
+    names = ("reward", "terminated", "truncated", "value", "last_value")
+    returns: Any = n_step_returns
+    given = [jnp.asarray(golden[name]) for name in names]
+    ours = returns(
+        *given,
         0.99,
     )
     np.testing.assert_allclose(ours, golden["returns"], atol=1e-5)

@@ -18,6 +18,7 @@ import pytest
 from rilco.config import RunConfig
 from rilco.learning import Learner, make_learner, to_experience
 from rilco.methods import make_reward_learner
+from rilco.normalizer import on_device, on_host, update_normalizer
 from rilco.policy.acktr import acktr
 from rilco.policy.config import AcktrConfig
 from rilco.policy.saved import Policy
@@ -33,7 +34,7 @@ T, B = 20, 32
 MEASURED = 100  # results are means over so many last iterations, as the paper's are
 
 
-def start(rng, count):
+def start(rng: np.random.Generator, count):
     """Velocities to start from [count, 2]."""
     return 1.5 * rng.normal(size=(count, 2))
 
@@ -43,7 +44,7 @@ def drive(velocity, throttle):
     return velocity + 0.2 * (np.clip(throttle, -FULL_THROTTLE, FULL_THROTTLE) - velocity)
 
 
-def demonstrate(rng, share, count):
+def demonstrate(rng: np.random.Generator, share, count):
     """So many pairs of a driver who gives this share of full throttle."""
     velocities = [start(rng, -(-count // EPISODE))]
     for _ in range(EPISODE - 1):
@@ -52,7 +53,7 @@ def demonstrate(rng, share, count):
     return obs, np.broadcast_to(share * FULL_THROTTLE, obs.shape)
 
 
-def demonstrations(rng, noise_rate) -> DemoArrays:
+def demonstrations(rng: np.random.Generator, noise_rate) -> DemoArrays:
     """10000 pairs of the expert and, at 40% noise, 1500 of each other driver: 3/7 of all."""
     each = {0.0: 0, 0.4: 1500}[noise_rate]
     parts = [demonstrate(rng, 1.0, 10_000), *(demonstrate(rng, share, each) for share in WORSE_DRIVERS)]
@@ -63,7 +64,7 @@ def demonstrations(rng, noise_rate) -> DemoArrays:
 class Vehicles:
     """A batch of them, which drives on from one iteration to the next."""
 
-    def __init__(self, rng):
+    def __init__(self, rng: np.random.Generator):
         self.rng = rng
         self.velocity = start(rng, B)
         self.age = np.arange(B) * EPISODE // B  # apart, or all episodes would end at once
@@ -72,7 +73,16 @@ class Vehicles:
         steps = [self._step(policy) for _ in range(T)]
         obs, action, reward, truncated = (np.stack(column) for column in zip(*steps, strict=True))
         obs = np.concatenate([obs, np.float32(self.velocity)[None]])
-        return Transitions(obs, action, reward, np.zeros_like(truncated), truncated, np.empty(0))
+        return Transitions(
+            obs,
+            np.tile(policy.obs_mean, (T + 1, 1)),
+            np.tile(policy.obs_var, (T + 1, 1)),
+            action,
+            reward,
+            np.zeros_like(truncated),
+            truncated,
+            np.empty(0),
+        )
 
     def _step(self, policy):
         obs = self.velocity.astype(np.float32)
@@ -118,7 +128,11 @@ def imitate(method: str, *, noise_rate: float, seed: int, iterations: int = 400)
     state = learner.init(key, 2, 2, B)
     errors = []
     for i in range(iterations):
-        experience = to_experience(vehicles.collect(learner.policy(state)))
+        transitions = vehicles.collect(learner.policy(state))
+        if i < learner.moving_iterations:
+            statistics = update_normalizer(on_host(state.normalizer), transitions.obs[1:].reshape(-1, 2))
+            state = state._replace(normalizer=on_device(statistics))
+        experience = to_experience(transitions)
         batches = sample(demos, sample_rng)
         state, _ = learner.learn(state, experience, batches, jnp.int32(i), jax.random.fold_in(key, i))
         if i >= iterations - MEASURED and i % 10 == 9:
@@ -130,15 +144,15 @@ def imitate(method: str, *, noise_rate: float, seed: int, iterations: int = 400)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_ril_co_recovers_the_expert_from_noisy_demonstrations(seed):
+def test_ril_co_recovers_the_expert_from_noisy_demonstrations(seed: int) -> None:
     assert imitate("ril-co", noise_rate=0.4, seed=seed) < 0.3
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_gail_does_not(seed):
+def test_gail_does_not(seed: int) -> None:
     assert imitate("gail-logistic", noise_rate=0.4, seed=seed) > 0.45
 
 
 @pytest.mark.parametrize("method", ["ril-co", "gail-logistic"])
-def test_both_recover_the_expert_from_clean_demonstrations(method):
+def test_both_recover_the_expert_from_clean_demonstrations(method: str) -> None:
     assert imitate(method, noise_rate=0.0, seed=0, iterations=300) < 0.1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -71,7 +72,7 @@ def run(imitates: bool, iterations: int, change=lambda experience: experience):
     return states, infos
 
 
-def test_statistics_stay_in_imitation_and_with_the_true_reward_move_once_the_collector_has_stopped():
+def test_statistics_stay_in_imitation_and_with_the_true_reward_move_once_the_collector_has_stopped() -> None:
     counts = {
         imitates: [round(float(state.normalizer.count)) for state in run(imitates, 4)[0]]
         for imitates in (True, False)
@@ -80,7 +81,7 @@ def test_statistics_stay_in_imitation_and_with_the_true_reward_move_once_the_col
     assert learner(True).moving_iterations == FREEZE
 
 
-def test_statistics_count_each_new_observation_once():
+def test_statistics_count_each_new_observation_once() -> None:
     state = run(False, FREEZE + 1)[0][-1]
     new = experience(FREEZE).obs[1:].reshape(-1, D)
     expected = update_normalizer(learner(False).init(KEY, D, A, B).normalizer, new)
@@ -88,13 +89,16 @@ def test_statistics_count_each_new_observation_once():
     np.testing.assert_allclose(state.normalizer.var, expected.var, rtol=1e-6)
 
 
-def test_policy_learns_from_what_it_acted_on_and_from_the_learned_reward():
+def test_policy_learns_from_what_it_acted_on_and_from_the_learned_reward() -> None:
     """A policy learner that only remembers its rollout shows what it was given."""
     watching = PolicyLearner(
         init=lambda key, obs_dim, action_dim: Rollout(
-            *(jnp.zeros(s) for s in ((T, B, D), (T, B, A), (T, B))),
-            *(jnp.zeros((T, B), bool) for _ in range(2)),
-            jnp.zeros((B, D)),
+            obs=jnp.zeros((T, B, D)),
+            action=jnp.zeros((T, B, A)),
+            reward=jnp.zeros((T, B)),
+            terminated=jnp.zeros((T, B), bool),
+            truncated=jnp.zeros((T, B), bool),
+            last_obs=jnp.zeros((B, D)),
         ),
         update=lambda state, rollout, key: (rollout, {}),
         actor=lambda state: Actor((), jnp.zeros(A)),
@@ -115,7 +119,7 @@ def test_policy_learns_from_what_it_acted_on_and_from_the_learned_reward():
     np.testing.assert_allclose(seen.reward, learned, rtol=1e-5)
 
 
-def test_the_true_reward_does_not_reach_imitation():
+def test_the_true_reward_does_not_reach_imitation() -> None:
     plain = run(True, 3)[0][-1]
     changed = run(True, 3, lambda e: e._replace(reward=100.0 * e.reward - 7.0))[0][-1]
     assert all(
@@ -128,14 +132,15 @@ def test_the_true_reward_does_not_reach_imitation():
     )
 
 
-def test_same_key_same_bytes_and_compiled_once():
+def test_same_key_same_bytes_and_compiled_once() -> None:
     a, b = run(True, 3)[0][-1], run(True, 3)[0][-1]
     assert all(np.array_equal(x, y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))
-    assert learner(True).learn._cache_size() == 1
+    compiled: Any = learner(True).learn
+    assert compiled._cache_size() == 1
 
 
 @pytest.mark.parametrize("part", ["reward", "policy"])
-def test_nan_in_the_state_is_counted(part):
+def test_nan_in_the_state_is_counted(part) -> None:
     state = run(True, 1)[0][1]
     spoiled = jax.tree.map(
         lambda leaf: leaf.at[...].set(jnp.nan) if leaf.dtype == jnp.float32 else leaf, getattr(state, part)
@@ -146,7 +151,7 @@ def test_nan_in_the_state_is_counted(part):
     assert healthy["nonfinite_reward_learner"] == healthy["nonfinite_policy_learner"] == 0
 
 
-def test_numpy_policy_acts_like_the_learners_actor():
+def test_numpy_policy_acts_like_the_learners_actor() -> None:
     state = run(True, 3)[0][-1]
     obs = 3.0 + 2.0 * np.random.default_rng(5).standard_normal((50, D), np.float32)
     expected = apply_mlp(state.policy.params.actor.layers, normalize(state.normalizer, jnp.asarray(obs)))

@@ -42,14 +42,14 @@ def slope(name, z):
     return np.asarray(jax.jit(jax.vmap(jax.grad(LOSSES[name].fn)))(jnp.asarray(z, jnp.float32)))
 
 
-def test_the_table_holds_every_loss_of_the_paper_under_its_own_name():
+def test_the_table_holds_every_loss_of_the_paper_under_its_own_name() -> None:
     assert set(LOSSES) == set(FORMULAS)
     assert all(name == loss.name for name, loss in LOSSES.items())
     assert tuple(LOSSES) == config.LOSSES
 
 
 @pytest.mark.parametrize("name", FORMULAS)
-def test_values_follow_the_formula(name, strict_jax):
+def test_values_follow_the_formula(name: str) -> None:
     np.testing.assert_allclose(
         value(name, GRID), FORMULAS[name](GRID.astype(np.float64)), rtol=2e-6, atol=1e-7
     )
@@ -67,12 +67,12 @@ def test_values_follow_the_formula(name, strict_jax):
         ("ap", 0.5, 0.087759),
     ],
 )
-def test_known_values(name, at_zero, at_two):
+def test_known_values(name: str, at_zero, at_two) -> None:
     np.testing.assert_allclose(value(name, [0.0, 2.0]), [at_zero, at_two], atol=1e-6)
 
 
 @pytest.mark.parametrize("name", FORMULAS)
-def test_values_and_gradients_are_finite_at_large_margins(name):
+def test_values_and_gradients_are_finite_at_large_margins(name: str) -> None:
     values, slopes = value(name, GRID), slope(name, GRID)
     assert values.dtype == slopes.dtype == np.float32
     assert np.isfinite(values).all()
@@ -81,7 +81,7 @@ def test_values_and_gradients_are_finite_at_large_margins(name):
 
 
 @pytest.mark.parametrize("name", FORMULAS)
-def test_gradients_follow_the_formula(name):
+def test_gradients_follow_the_formula(name: str) -> None:
     z = np.array([-50.3, -3.2, -0.7, 0.4, 2.6, 47.1])  # no kink of a hinge nearby
     step = 1e-5
     expected = (FORMULAS[name](z + step) - FORMULAS[name](z - step)) / (2 * step)
@@ -89,17 +89,17 @@ def test_gradients_follow_the_formula(name):
 
 
 @pytest.mark.parametrize("name", SYMMETRIC)
-def test_symmetric_losses_sum_to_their_constant(name):
+def test_symmetric_losses_sum_to_their_constant(name: str) -> None:
     total = value(name, GRID) + value(name, -GRID)
     np.testing.assert_allclose(total, LOSSES[name].symmetric, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", sorted(set(LOSSES) - set(SYMMETRIC)))
-def test_other_losses_have_no_such_constant(name):
+def test_other_losses_have_no_such_constant(name: str) -> None:
     assert np.ptp(value(name, GRID) + value(name, -GRID)) > 1.0
 
 
-def test_get_loss_returns_the_entry_of_the_table():
+def test_get_loss_returns_the_entry_of_the_table() -> None:
     assert get_loss("ap") is LOSSES["ap"]
 
 
@@ -107,7 +107,7 @@ def test_get_loss_returns_the_entry_of_the_table():
     "wrong, suggestion",
     [("logisitc", "logistic"), ("Sigmoid", "sigmoid"), ("normalized_hinge", "normalized-hinge")],
 )
-def test_an_unknown_loss_is_answered_with_the_names_and_a_near_one(wrong, suggestion):
+def test_an_unknown_loss_is_answered_with_the_names_and_a_near_one(wrong, suggestion) -> None:
     with pytest.raises(ConfigError) as caught:
         get_loss(wrong)
     message = str(caught.value)
@@ -116,7 +116,7 @@ def test_an_unknown_loss_is_answered_with_the_names_and_a_near_one(wrong, sugges
     assert repr(suggestion) in message.split("Did you mean")[1]
 
 
-def test_a_far_off_name_gets_no_suggestion():
+def test_a_far_off_name_gets_no_suggestion() -> None:
     with pytest.raises(ConfigError) as caught:
         get_loss("zzz")
     assert "Did you mean" not in str(caught.value)

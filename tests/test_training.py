@@ -22,6 +22,8 @@ from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError, RunError, TrainingError, WorkerError
 from rilco.options import make_config
 from rilco.runs.checkpoint import load_checkpoint
+from rilco.runs.how import How
+from rilco.runs.interrupt import StopSignal
 from rilco.training import train_run
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -130,22 +132,28 @@ def left_alone(tmp_path_factory) -> rilco.Run:
     return small_run(folder / "run", method="ril-co", demos=write_demonstrations(folder / "demos.npz"))
 
 
-@pytest.mark.parametrize("checkpoint_at", [1, 8])
-def test_resume_continues_exactly(tmp_path, checkpoint_at, monkeypatch, left_alone):
+class CrashAfter(StopSignal):
+    """Takes the place of a crash: raises when the loop looks whether to stop for the `looks`-th time."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self.looks = looks
+
+    @property
+    def requested(self) -> bool:
+        self.looks -= 1
+        if self.looks < 0:
+            raise RuntimeError("crash")
+        return False
+
+
+@pytest.mark.parametrize(("every", "crash"), [(1, 1), (1, 4), (4, 6), (8, 9)])
+def test_resume_continues_exactly(tmp_path, every, crash, left_alone):
     """After a crash, what came after the last checkpoint is done again, with the same outcome."""
-    from rilco import training
-
-    original = training.Trainer.save
-
-    def save_then_crash(self):
-        original(self)
-        self.folder.append_metrics({"written": "after the checkpoint"})
-        raise RuntimeError("crash")
-
-    monkeypatch.setattr(training.Trainer, "save", save_then_crash)
+    how = How(checkpoint_every=every, quiet=True, stop=CrashAfter(crash))
     with pytest.raises(RuntimeError, match="crash"):
-        training.train_run(left_alone.config, tmp_path / "run", checkpoint_every=checkpoint_at, quiet=True)
-    monkeypatch.undo()
+        train_run(left_alone.config, tmp_path / "run", how=how)
+    assert len(metrics(tmp_path / "run")) == crash
     resumed = rilco.train(tmp_path / "run", resume=True, quiet=True, workers=2)
     assert metrics(resumed.path) == metrics(left_alone.path)
     for name in ("last", "best"):
@@ -346,13 +354,13 @@ def test_nan_stops_the_run_and_names_the_term(tmp_path):
 def test_worker_error_leaves_the_last_checkpoint(tmp_path):
     """The run before the error is intact; one that fails before its first iteration leaves no folder."""
     with pytest.raises(WorkerError, match="the gripper is stuck"):
-        train_run(tiny_config("Raises", steps=400), tmp_path / "run", checkpoint_every=2, quiet=True)
+        train_run(tiny_config("Raises", steps=400), tmp_path / "run", how=How(checkpoint_every=2, quiet=True))
     checkpoint, complaints = load_checkpoint(tmp_path / "run" / "checkpoints")
     assert complaints == []
     assert checkpoint is not None
     assert checkpoint.iteration == 6
     with pytest.raises(WorkerError):
-        train_run(tiny_config("Dies", steps=400), tmp_path / "never", quiet=True)
+        train_run(tiny_config("Dies", steps=400), tmp_path / "never", how=How(quiet=True))
     assert not (tmp_path / "never").exists()
 
 
@@ -383,7 +391,7 @@ def test_killed_in_the_middle_of_any_write(tmp_path, victim, monkeypatch, left_a
 
     monkeypatch.setattr(os, "replace", die)
     with pytest.raises(KeyboardInterrupt):
-        train_run(left_alone.config, tmp_path / "run", checkpoint_every=3, quiet=True)
+        train_run(left_alone.config, tmp_path / "run", how=How(checkpoint_every=3, quiet=True))
     monkeypatch.undo()
     resumed = rilco.train(tmp_path / "run", resume=True, quiet=True)
     assert metrics(resumed.path) == metrics(left_alone.path)

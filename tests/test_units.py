@@ -10,7 +10,7 @@ import pytest
 from tests.environments import Drift, Units
 
 import rilco
-from rilco.bc.learner import clone
+from rilco.bc.training import clone
 from rilco.data.collect import collect
 from rilco.data.formats import save_file
 from rilco.data.record import Demonstrations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Imported when first used: `import rilco` and deploying a policy need neither JAX nor a simulator.
 _EXPORTS = {

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rilco.clean import config as cleaning
 from rilco.config import RunConfig
 from rilco.evaluation import evaluate
+from rilco.methods import find
 from rilco.options import make_config
 from rilco.runs.folder import Run
-from rilco.runs.interrupt import StopSignal
+from rilco.runs.how import How
 from rilco.training import train_run
 
 __all__ = ["evaluate", "train", "train_config"]
@@ -54,31 +53,15 @@ def train(
         **(settings or {}),
     }
     config = make_config(options, stored=RunConfig.load(out) if resume else None)
-    return train_config(config, out, resume=resume, workers=workers, quiet=quiet)
+    return train_config(config, out, how=How(workers=workers, quiet=quiet), resume=resume)
 
 
 def train_config(
-    config: RunConfig,
-    out: str | os.PathLike[str],
-    *,
-    resume: bool = False,
-    workers: int | None = None,
-    checkpoint_every: int = 100,
-    quiet: bool = False,
-    tensorboard: bool = True,
-    stop: StopSignal | None = None,
+    config: RunConfig, out: str | os.PathLike[str], *, how: How | None = None, resume: bool = False
 ) -> Run:
     """Train what a configuration says: one run (`rilco.training.train_run`), or the phases of `ril-co-clean`."""
-    how: dict[str, Any] = {
-        "resume": resume,
-        "workers": workers,
-        "checkpoint_every": checkpoint_every,
-        "quiet": quiet,
-        "tensorboard": tensorboard,
-    }
-    if config.method != cleaning.METHOD:
-        return train_run(config, out, stop=stop, **how)
+    if find(config.method).runner != "several":
+        return train_run(config, out, how=how, resume=resume)
     from rilco.clean.phases import train_clean  # here, because the other methods do not need it
 
-    with StopSignal() if stop is None else contextlib.nullcontext(stop) as stop:
-        return train_clean(config, Path(out), stop=stop, **how)
+    return train_clean(config, Path(out), how or How(), resume=resume)

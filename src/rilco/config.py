@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from rilco.bc.config import BcConfig
 from rilco.clean.config import CleanConfig
-from rilco.errors import ConfigError, RunError, suggestion
-from rilco.methods import POLICY_LEARNERS, check_method, needs_demonstrations
+from rilco.errors import ConfigError, RilcoError, RunError, suggestion
+from rilco.files import as_record, brief, parse_object
+from rilco.methods import POLICY_LEARNERS, find
 from rilco.policy.config import AcktrConfig, PpoConfig
 from rilco.rewards.config import ClassifierConfig, VildConfig
+from rilco.runs.paths import CONFIG
 from rilco.tasks.table import Task
 
 FORMAT = "rilco-run-"
@@ -22,14 +23,9 @@ VERSION = 2
 """Of what a run computes. Version 1 learned its first iteration from raw observations, and evaluated every policy from
 the same start states: its results can be read and compared, but not gone on from."""
 DEMO_KINDS = ("policy", "gaussian")
-PARTS: dict[str, type] = {
-    "classifier": ClassifierConfig,
-    "vild": VildConfig,
-    "acktr": AcktrConfig,
-    "ppo": PpoConfig,
-    "bc": BcConfig,
-    "clean": CleanConfig,
-}
+PLACE = ("method", "task", "demos", "noise_rate", "demo_kind", "steps", "seed")
+"""Settings in which runs of a comparison differ; the next ones only say when a run is looked at."""
+LOOKS = ("evaluate_every", "evaluation_episodes", "final_episodes", "snapshot_every")
 
 
 @dataclass(frozen=True)
@@ -93,7 +89,7 @@ class RunConfig:
     """Of the computation; older ones are only ever read."""
 
     def __post_init__(self) -> None:
-        check_method(self.method)
+        method = find(self.method)
         for name in ("steps", "num_envs", "num_steps", "evaluation_episodes", "final_episodes"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}.")
@@ -115,7 +111,7 @@ class RunConfig:
                 f"--policy-learner {self.policy_learner}: unknown; known are {', '.join(POLICY_LEARNERS)}."
                 f"{suggestion(self.policy_learner, POLICY_LEARNERS)}"
             )
-        if self.method in POLICY_LEARNERS and self.policy_learner != self.method:
+        if method.policy_learner not in ("", self.policy_learner):
             raise ConfigError(
                 f"--method {self.method} with --policy-learner {self.policy_learner}: on the true reward the method "
                 "is the learner. Leave one of them out."
@@ -126,7 +122,7 @@ class RunConfig:
             )
 
     def _check_demonstrations(self) -> None:
-        if not needs_demonstrations(self.method):
+        if not find(self.method).imitates:
             if self.demos:
                 raise ConfigError(f"--method {self.method} learns from the true reward and takes no --demos.")
             return
@@ -162,34 +158,55 @@ class RunConfig:
         """An interval in transitions as a number of iterations, at least one."""
         return max(1, round(transitions / self.transitions_per_iteration))
 
+    def flat(self) -> dict[str, Any]:
+        """The settings as one table, those of parts with a dot: `classifier.lam`."""
+        table: dict[str, Any] = {}
+        for own in fields(self):
+            value = getattr(self, own.name)
+            if isinstance(value, Task):
+                table[own.name] = value.name
+            elif is_dataclass(value):
+                table |= {f"{own.name}.{part.name}": getattr(value, part.name) for part in fields(value)}
+            else:
+                table[own.name] = value
+        return table
+
+    def changed(self) -> dict[str, Any]:
+        """The flat settings that are not the defaults, which are the paper's, and tell runs of one place apart."""
+        usual = RunConfig(
+            method="acktr"
+        ).flat()  # needs no demonstrations; its other settings are the defaults
+        left_out = (*PLACE, *LOOKS)
+        return {
+            name: value
+            for name, value in self.flat().items()
+            if name not in left_out and value != usual[name]
+        }
+
     def to_json(self) -> str:
         table = asdict(self)
         return json.dumps({"format": f"{FORMAT}{table.pop('version')}", **table}, indent=2) + "\n"
 
     @classmethod
-    def from_json(cls, text: str, where: str) -> RunConfig:
+    def from_json(cls, text: str | bytes, where: str) -> RunConfig:
+        versions = {f"{FORMAT}{version}": version for version in range(1, VERSION + 1)}
         try:
-            table = json.loads(text)
-            stored = table.pop("format")
-            versions = {f"{FORMAT}{version}": version for version in range(1, VERSION + 1)}
-            if stored not in versions:
-                raise RunError(
-                    f"{where}: a run of format {stored!r}; this version of rilco reads {', '.join(versions)}."
-                )
-            table["version"] = versions[stored]
-            table["task"] = Task(**table["task"])
-            for name, part in PARTS.items():
-                if name in table:
-                    table[name] = part(**_tuples(table[name]))
-            return cls(**_tuples(table))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise RunError(f"{where}: not a rilco run's configuration ({error!r}).") from error
+            table = parse_object(text, where)
+            stored = str(table.pop("format", None))
+            if stored in versions:
+                return as_record(cls, {**table, "version": versions[stored]}, where)
+        except RilcoError as error:
+            raise RunError(f"{where}: not a rilco run's configuration ({error}).") from error
+        raise RunError(
+            f"{where}: not a rilco run's configuration, or it is from another version of rilco: its format is "
+            f"{brief(stored)}, and this version reads {', '.join(versions)}."
+        )
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> RunConfig:
-        file = Path(folder) / "config.json"
+        file = Path(folder) / CONFIG
         try:
-            text = file.read_text()
+            text = file.read_bytes()
         except OSError as error:
             raise RunError(
                 f"{folder}: not a run folder ({file.name} could not be read: {error.strerror}). Expected the folder "
@@ -197,15 +214,11 @@ class RunConfig:
             ) from error
         return cls.from_json(text, str(file))
 
-    def difference(self, other: RunConfig) -> list[str]:
-        """Lines that say which settings differ, for the error that refuses to resume."""
-        return [
-            f"{f.name}: {getattr(self, f.name)} -> {getattr(other, f.name)}"
-            for f in fields(self)
-            if getattr(self, f.name) != getattr(other, f.name)
-        ]
+    def difference(self, other: RunConfig) -> dict[str, tuple[Any, Any]]:
+        """The settings that differ, with both values."""
+        pairs = {f.name: (getattr(self, f.name), getattr(other, f.name)) for f in fields(self)}
+        return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def _tuples(table: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON has lists where the records have tuples."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
+def in_words(difference: dict[str, tuple[Any, Any]]) -> str:
+    return "; ".join(f"{name}: {ours} -> {theirs}" for name, (ours, theirs) in difference.items())

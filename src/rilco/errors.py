@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import importlib.util
 from collections.abc import Collection, Iterable
 
 
@@ -32,6 +33,12 @@ class RunError(RilcoError):
 
 class TrainingError(RilcoError):
     """Learning went wrong in a way that continuing cannot mend, such as a NaN loss."""
+
+
+def require(module: str, what: str, extra: str) -> None:
+    """Raises ConfigError unless an optional library is installed: to be asked before any work is done."""
+    if importlib.util.find_spec(module) is None:
+        raise ConfigError(f"{what} need {module}: pip install 'rilco[{extra}]'.")
 
 
 def suggestion(name: object, known: Iterable[str]) -> str:

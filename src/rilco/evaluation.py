@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rilco.errors import ConfigError, RunError
+from rilco.errors import ConfigError, RunError, require
 from rilco.files import cannot_write
 from rilco.policy.saved import Policy, load_policy
 from rilco.rollout.layout import Sizes
@@ -129,10 +129,9 @@ def play(
 
 
 def _video_writer(path: Path, fps: int) -> Any:
-    try:
-        import imageio.v2 as imageio
-    except ImportError as error:
-        raise ConfigError("Videos need imageio: pip install 'rilco[video]'.") from error
+    require("imageio", "Videos", "video")
+    import imageio.v2 as imageio
+
     if path.suffix == ".gif":
         return imageio.get_writer(path, fps=min(fps, 50), loop=0)  # gif counts in hundredths of a second
     return imageio.get_writer(path, fps=fps, macro_block_size=8)

@@ -1,34 +1,54 @@
-"""Writing files so that a reader never sees half of one."""
+"""Files that a reader never sees half of, and JSON that is believed only after a look."""
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import json
 import os
-import tempfile
+import secrets
+import shutil
+import sys
+import time
+import types
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from rilco.errors import RunError
+
+UNFINISHED = ".part"  # ending of what is being written
+_FORGOTTEN = 3600.0  # seconds: whoever has not touched its half-written file for so long was killed
+_Record = TypeVar("_Record")
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yields a path to write a file or a folder to; it takes its real name only if all went well.
+
+    The bytes reach the disk before the name does, and the name before this ends. On any failure nothing is left
+    behind. What a killed process left of the same name is removed.
+    """
+    _remove_forgotten(path)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
+    try:
+        yield temporary
+        for written in (temporary, *temporary.rglob("*")):
+            _sync(written)
+        os.replace(temporary, path)
+        _sync(path.parent)
+    finally:
+        _remove(temporary)
 
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write `data` beside `path`, then rename it into place; on any failure nothing is left behind."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        with replacing(path) as temporary:
+            temporary.write_bytes(data)
     except OSError as error:
         raise cannot_write(path, error) from error
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files private
-        os.replace(temporary, path)
-    except OSError as error:
-        raise cannot_write(path, error) from error
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
 
 
 def cannot_write(path: Path, error: OSError) -> RunError:
@@ -39,7 +59,131 @@ def cannot_write(path: Path, error: OSError) -> RunError:
     )
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def remove_unfinished(*folders: Path) -> None:
+    """Remove what processes that were killed left half-written. Only for folders that nobody writes to now."""
+    for folder in folders:
+        for file in folder.glob(f".*{UNFINISHED}"):
+            _remove(file)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        if not path.is_dir():  # some file systems cannot sync a folder, and none loses the file by that
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):  # gone, because it was renamed
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _remove_forgotten(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        before = time.time() - _FORGOTTEN
+        start = f".{path.name}."
+        for other in os.scandir(path.parent):
+            if other.name.startswith(start) and other.name.endswith(UNFINISHED):
+                left = Path(other.path)
+                if max(each.lstat().st_mtime for each in (left, *left.rglob("*"))) < before:
+                    _remove(left)
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def parse_object(text: str | bytes, where: str) -> dict[str, Any]:
+    """A JSON object, from bytes that may be anything."""
+    try:
+        table = json.loads(text)
+    except (ValueError, RecursionError) as error:  # also of bytes that are not UTF-8
+        raise RunError(f"{where}: is not JSON ({brief(error)}). Restore it, or run again.") from error
+    if not isinstance(table, dict):
+        raise RunError(f"{where}: expected names and values, found {brief(table)}.")
+    return table
+
+
+def read_object(file: Path) -> dict[str, Any]:
+    """The JSON object in a file."""
+    try:
+        return parse_object(file.read_bytes(), str(file))
+    except OSError as error:
+        raise RunError(f"{file}: could not be read ({error.strerror}).") from error
+
+
+def read_record(record: type[_Record], file: Path) -> _Record:
+    """A record that was stored as a JSON object."""
+    return as_record(record, read_object(file), str(file))
+
+
+def as_record(record: type[_Record], table: Any, where: str) -> _Record:
+    """A dataclass or named tuple from a JSON object whose values have the types of its fields, in parts as well.
+
+    Fields may be left out where they have a default; the record itself checks what its values mean.
+    """
+    if not isinstance(table, dict):
+        raise RunError(f"{where}: expected names and values, found {brief(table)}.")
+    types_of = get_type_hints(record)
+    if unknown := [name for name in table if name not in types_of]:
+        raise RunError(f"{where}: {brief(unknown[0])} is not among {', '.join(types_of)}.")
+    values: dict[str, Any] = {}
+    for name, value in table.items():
+        wanted = types_of[name]
+        if dataclasses.is_dataclass(wanted):
+            values[name] = as_record(wanted, value, f"{where}: {name}")  # type: ignore[arg-type]
+            continue
+        values[name] = tuple(value) if isinstance(value, list) else value
+        if not _fits(values[name], wanted):
+            shown = wanted.__name__ if isinstance(wanted, type) else wanted
+            raise RunError(f"{where}: expected {name} to be {shown}, found {brief(value)}.")
+    try:
+        return record(**values)
+    except TypeError as error:  # something is missing
+        raise RunError(f"{where}: {error}.") from error
+
+
+def is_number(value: Any) -> bool:
+    """A finite number that fits into a float."""
+    return isinstance(value, int | float) and type(value) is not bool and abs(value) <= sys.float_info.max
+
+
+def _fits(value: Any, wanted: Any) -> bool:
+    """Whether a value is of a type, as far as JSON knows types."""
+    if wanted is Any:
+        return True
+    inner = get_args(wanted)
+    if get_origin(wanted) in (Union, types.UnionType):
+        return any(_fits(value, one) for one in inner)
+    if get_origin(wanted) is tuple:
+        return isinstance(value, tuple) and all(_fits(item, inner[0]) for item in value)
+    if get_origin(wanted) in (dict, Mapping):
+        return isinstance(value, dict) and all(_fits(item, inner[1]) for item in value.values())
+    if wanted is float:
+        return is_number(value)
+    if wanted is int:
+        return type(value) is int and abs(value) < 2**63
+    if wanted is str:
+        return isinstance(value, str) and _is_text(value)
+    return isinstance(value, wanted)
+
+
+def _is_text(value: str) -> bool:
+    """Whether it can be written; JSON can spell half of a character."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def brief(value: Any) -> str:
+    """A value as an error message shows it."""
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import functools
+import hashlib
+import os
+import platform
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from rilco.data.standard import cache_folder
 from rilco.normalizer import (
     Normalizer,
     RewardScaler,
@@ -69,6 +74,27 @@ class Learner(NamedTuple):
     """For so long whoever collects moves the state's normaliser, step by step."""
 
 
+@functools.cache
+def keep_compiled_programs() -> None:
+    """Let JAX keep what it compiles in rilco's cache, where the next process finds it. The folder is safe to delete.
+
+    A program suits the processor that it was compiled for, so each kind of processor has a folder of its own.
+    JAX_COMPILATION_CACHE_DIR names another folder; empty, it keeps nothing.
+    """
+    if (
+        getattr(jax.config, "jax_compilation_cache_dir", None) is not None
+        or "JAX_COMPILATION_CACHE_DIR" in os.environ
+    ):
+        return
+    cpuinfo = Path("/proc/cpuinfo")
+    processor = cpuinfo.read_text().split("flags", 1)[-1].split("\n", 1)[0] if cpuinfo.exists() else ""
+    name = f"{platform.machine()} {platform.processor()} {processor}"
+    kind = hashlib.sha256(name.encode()).hexdigest()[:12]
+    jax.config.update("jax_compilation_cache_dir", str(cache_folder() / f"compiled-{kind}"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
 def make_learner(
     reward_learner: RewardLearner | None,
     policy_learner: PolicyLearner,
@@ -85,6 +111,7 @@ def make_learner(
     `hold_actor_for` iterations the actor stays as it is, while everything else learns. `actions` are the policy's kind;
     left out, they are the environment's own.
     """
+    keep_compiled_programs()
 
     @functools.partial(jax.jit, static_argnums=(1, 2, 3))
     def init(key: jax.Array, obs_dim: int, action_dim: int, num_envs: int) -> LearnerState:

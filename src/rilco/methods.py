@@ -1,10 +1,18 @@
-"""The methods by name. Knows which exist without importing what they are made of."""
+"""The methods: one table, an entry each. Knows which exist without importing what they are made of.
+
+A method of your own is an entry too: `register("mine", Method(...))`.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+import functools
+import importlib
+import os
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rilco.errors import ConfigError, suggestion
 
@@ -14,116 +22,128 @@ if TYPE_CHECKING:
     from rilco.rewards.learner import RewardLearner
     from rilco.tasks.actions import Actions
 
-IMITATION = {
-    "ril-co": "robust imitation by co-pseudo-labelling (the default)",
-    "ril-co-clean": "a short RIL-Co, an audit by its classifiers, and a clone of what it kept",
-    "ril-co-logistic": "RIL-Co with the logistic loss, which is not symmetric",
-    "ril-p": "one classifier that labels its own candidates",
-    "ril-p-logistic": "RIL-P with the logistic loss",
-    "gail": "one classifier that takes every demonstration for expert, with any loss",
-    "gail-logistic": "GAIL with the logistic loss, the original",
-    "gail-ap": "GAIL with the AP loss",
-    "gail-unhinged": "Wasserstein GAIL",
-    "fairl": "matches the forward divergence",
-    "vild": "models each demonstrator's noise; needs to know who made which pair",
-    "bc": "behaviour cloning: supervised, without transitions; five gradient steps stand for an iteration",
-}
-TRUE_REWARD = {
-    "acktr": "ACKTR on the environment's own reward",
-    "ppo": "PPO on the environment's own reward",
-}
-POLICY_LEARNERS = tuple(TRUE_REWARD)
-METHODS = {**IMITATION, **TRUE_REWARD}
+MODULES = "RILCO_METHODS"
+"""An environment variable: modules that register methods, with commas between them."""
+POLICY_LEARNERS = ("acktr", "ppo")
+
+# Settings that only some methods read, in groups. A dot at the end stands for all of a part that no group names.
+DEMONSTRATIONS = ("demos", "noise_rate", "demo_kind")
+ACTING = ("start_from", "hold_actor_for", "freeze_normalizer_after", "acktr.", "ppo.")
+REWARD = (*DEMONSTRATIONS, *ACTING, "policy_learner", "classifier.")
+LOSS = ("classifier.loss",)
+LABELS = (
+    "nonexpert_demos",
+    *("classifier.lam", "classifier.lam_schedule", "classifier.lam_iterations"),
+    *("classifier.pseudo_labels", "classifier.candidates", "classifier.selected"),
+)
+AS_PUBLISHED = ("classifier.as_published",)
+DEMONSTRATORS = ("vild.", "episodes_as_demonstrators")
+_SOME = {*REWARD, *LOSS, *LABELS, *AS_PUBLISHED, *DEMONSTRATORS, "bc.", "clean."} - {"demos"}
 
 
-def check_method(name: str) -> None:
+class Look(NamedTuple):
+    """How reports show a method. Colour and marker both tell it, so that neither colour vision nor ink is needed."""
+
+    label: str
+    colour: str
+    marker: str
+
+
+@dataclass(frozen=True)
+class Method:
+    """All that rilco knows of one way to learn."""
+
+    summary: str
+    """What it does, in a line."""
+    reads: tuple[str, ...] = (*REWARD, *LOSS)
+    """Settings that it has a use for, of those that only some methods read. Others are refused."""
+    make_reward: Callable[[RunConfig, int], RewardLearner] | None = None
+    """`make_reward(config, num_demonstrators)`: its reward learner, where it learns a reward in one run."""
+    classifiers: int = 1
+    """Into how many parts it splits the demonstrations."""
+    policy_learner: str = ""
+    """The policy learner that it is, on the true reward; empty where the run chooses one."""
+    runner: Literal["acting", "cloning", "several"] = "acting"
+    """How it runs: in the environment, on pairs alone, or as several runs one after the other."""
+    like: str = ""
+    """The method whose iterations take as long, where that need not be measured again."""
+    look: Look | None = None
+    """In reports; None takes the next free colour, and the name for a label."""
+    learns_choices: bool = True
+    """Whether it has a use for actions that are choices, too."""
+
+    def __post_init__(self) -> None:
+        if self.runner not in ("acting", "cloning", "several"):
+            raise ConfigError(
+                f"Method: the runner {self.runner!r} is unknown; known are acting, cloning, several."
+            )
+        if self.runner == "acting" and bool(self.make_reward) == bool(self.policy_learner):
+            raise ConfigError(
+                "Method: what acts learns either a reward, by make_reward, or from the true one, as a policy_learner."
+            )
+
+    @property
+    def imitates(self) -> bool:
+        return "demos" in self.reads
+
+    @property
+    def makes_transitions(self) -> bool:
+        return self.runner != "cloning"
+
+
+def find(name: str) -> Method:
+    """The method of a name, also if it comes from a module that `RILCO_METHODS` names."""
     if name not in METHODS:
-        known = ", ".join(METHODS)
-        raise ConfigError(f"--method {name}: unknown method; known are {known}.{suggestion(name, METHODS)}")
+        _import_modules()
+    if name not in METHODS:
+        raise ConfigError(
+            f"--method {name}: unknown method; known are {', '.join(METHODS)}.{suggestion(name, METHODS)} One from "
+            f"outside rilco is known once its module is imported: in Python, or by {MODULES}=MODULE in the environment."
+        )
+    return METHODS[name]
 
 
-def needs_demonstrations(method: str) -> bool:
-    return method in IMITATION
+def register(name: str, method: Method) -> None:
+    """Add a method from outside, or replace one. A process that meets its name must have done so: see `find`."""
+    if name in _OWN:
+        raise ConfigError(f"register: {name!r} is one of rilco's own methods. Choose another name.")
+    if not re.fullmatch(r"[a-z0-9][a-z0-9.-]*", name):
+        raise ConfigError(
+            f"register: {name!r} would be part of folder names. Use lower-case letters, digits, dots and hyphens."
+        )
+    METHODS[name] = method
 
 
-def num_classifiers(method: str) -> int:
-    """Into how many parts a method splits the demonstrations."""
-    return 2 if method.startswith("ril-co") else 1
+def _import_modules() -> None:
+    for module in filter(None, map(str.strip, os.environ.get(MODULES, "").split(","))):
+        try:
+            importlib.import_module(module)
+        except ImportError as error:
+            raise ConfigError(
+                f"{MODULES}={os.environ[MODULES]}: {module} cannot be imported ({error}). Name modules that Python finds "
+                "here; PYTHONPATH adds folders to search."
+            ) from error
 
 
-FIXED_LOSS = ("gail-ap", "gail-unhinged", "fairl", "vild")
-LABELS = ("lam", "lam_schedule", "lam_iterations", "pseudo_labels", "candidates", "selected")
-
-
-def check_options(method: str, policy_learner: str, given: Collection[str]) -> None:
+def check_options(name: str, policy_learner: str, given: Collection[str]) -> None:
     """Refuses options that a method would ignore."""
-    fixed = {f"{other}." for other in POLICY_LEARNERS if other != policy_learner}
-    if method in FIXED_LOSS or method.endswith("-logistic"):
-        fixed.add("classifier.loss")
-    if not method.startswith("ril"):
-        fixed |= {f"classifier.{name}" for name in LABELS} | {"nonexpert_demos"}
-    if not method.startswith("ril-p"):
-        fixed.add("classifier.as_published")
-    if method != "vild":
-        fixed |= {"vild.", "episodes_as_demonstrators"}
-    if method in TRUE_REWARD:
-        fixed |= {"classifier.", "policy_learner", "noise_rate", "demo_kind"}
-    if method != "ril-co-clean":
-        fixed.add("clean.")
-    if method == "bc":
-        fixed |= {
-            "classifier.",
-            "policy_learner",
-            "start_from",
-            "hold_actor_for",
-            "freeze_normalizer_after",
-            *(f"{learner}." for learner in POLICY_LEARNERS),
-        }
-    elif method != "ril-co-clean":
-        fixed.add("bc.")
-    ignored = sorted(
-        name
-        for name in given
-        if name in fixed or any(name.startswith(part) for part in fixed if part[-1] == ".")
-    )
+    reads = set(find(name).reads) - {f"{other}." for other in POLICY_LEARNERS if other != policy_learner}
+    ignored = sorted(option for option in given if _group(option) in _SOME - reads)
     if ignored:
         raise ConfigError(
-            f"--method {method} has no use for {', '.join(ignored)}: leave it out, or choose another method."
+            f"--method {name} has no use for {', '.join(ignored)}: leave it out, or choose another method."
         )
 
 
-def make_reward_learner(config: RunConfig, num_demonstrators: int = 1) -> RewardLearner | None:
-    """The reward learner of a run, or None where it has none. The run's seed fixes the split into halves."""
-    from rilco.rewards.fairl import fairl
-    from rilco.rewards.gail import gail
-    from rilco.rewards.ril import ril_co, ril_p
-    from rilco.rewards.vild import vild
+def _group(option: str) -> str:
+    """What an option is called in `Method.reads`."""
+    return option if option in _SOME else f"{option.partition('.')[0]}."
 
-    classifier = config.classifier
-    logistic = dataclasses.replace(classifier, loss="logistic")
-    match config.method:
-        case "ril-co":
-            return ril_co(classifier, split_seed=config.seed)
-        case "ril-co-logistic":
-            return ril_co(logistic, split_seed=config.seed)
-        case "ril-p":
-            return ril_p(classifier)
-        case "ril-p-logistic":
-            return ril_p(logistic)
-        case "gail":
-            return gail(classifier, loss=classifier.loss)
-        case "gail-logistic":
-            return gail(classifier, loss="logistic")
-        case "gail-ap":
-            return gail(classifier, loss="ap")
-        case "gail-unhinged":
-            return gail(classifier, loss="unhinged", reward_of_score=lambda score: score)
-        case "fairl":
-            return fairl(classifier)
-        case "vild":
-            return vild(classifier, config.vild, num_demonstrators=num_demonstrators)
-        case _:
-            return None
+
+def make_reward_learner(config: RunConfig, num_demonstrators: int = 1) -> RewardLearner | None:
+    """The reward learner of a run, or None where it has none."""
+    make = find(config.method).make_reward
+    return None if make is None else make(config, num_demonstrators)
 
 
 def make_policy_learner(config: RunConfig, actions: Actions) -> PolicyLearner:
@@ -139,10 +159,132 @@ def make_policy_learner(config: RunConfig, actions: Actions) -> PolicyLearner:
     return acktr(config.acktr, make_head(actions))
 
 
-def check_actions(method: str, actions: Actions) -> None:
+def check_actions(name: str, actions: Actions) -> None:
     """Refuses actions that a method cannot learn."""
-    if method == "vild" and actions.choices:
+    if actions.choices and not find(name).learns_choices:
         raise ConfigError(
-            "--method vild: models Gaussian noise on actions, which has no meaning where actions are choices. Take any "
+            f"--method {name}: models noise on quantities, which has no meaning where actions are choices. Take any "
             "other method, ril-co for example."
         )
+
+
+# -- the reward learners, by the settings of a run -------------------------------------------------
+
+
+def _ril_co(config: RunConfig, _: int, **changes: Any) -> RewardLearner:
+    """The run's seed fixes the split into halves."""
+    from rilco.rewards.ril import ril_co
+
+    return ril_co(dataclasses.replace(config.classifier, **changes), split_seed=config.seed)
+
+
+def _ril_p(config: RunConfig, _: int, **changes: Any) -> RewardLearner:
+    from rilco.rewards.ril import ril_p
+
+    return ril_p(dataclasses.replace(config.classifier, **changes))
+
+
+def _gail(config: RunConfig, _: int, loss: str = "", **how: Any) -> RewardLearner:
+    from rilco.rewards.gail import gail
+
+    return gail(config.classifier, loss=loss or config.classifier.loss, **how)
+
+
+def _fairl(config: RunConfig, _: int) -> RewardLearner:
+    from rilco.rewards.fairl import fairl
+
+    return fairl(config.classifier)
+
+
+def _vild(config: RunConfig, num_demonstrators: int) -> RewardLearner:
+    from rilco.rewards.vild import vild
+
+    return vild(config.classifier, config.vild, num_demonstrators=num_demonstrators)
+
+
+# Colours are Okabe and Ito's, which colour-blind readers can tell apart.
+METHODS: dict[str, Method] = {
+    "ril-co": Method(
+        "robust imitation by co-pseudo-labelling (the default)",
+        reads=(*REWARD, *LOSS, *LABELS),
+        make_reward=_ril_co,
+        classifiers=2,
+        look=Look("RIL-Co", "#D55E00", "o"),
+    ),
+    "ril-co-clean": Method(
+        "a short RIL-Co, an audit by its classifiers, and a clone of what it kept",
+        reads=(*REWARD, *LOSS, *LABELS, "bc.", "clean."),
+        classifiers=2,
+        runner="several",
+        like="ril-co",  # the minutes of cloning aside
+    ),
+    "ril-co-logistic": Method(
+        "RIL-Co with the logistic loss, which is not symmetric",
+        reads=(*REWARD, *LABELS),
+        make_reward=functools.partial(_ril_co, loss="logistic"),
+        classifiers=2,
+        like="ril-co",
+        look=Look("RIL-Co (logistic)", "#0072B2", "s"),
+    ),
+    "ril-p": Method(
+        "one classifier that labels its own candidates",
+        reads=(*REWARD, *LOSS, *LABELS, *AS_PUBLISHED),
+        make_reward=_ril_p,
+        look=Look("RIL-P", "#009E73", "^"),
+    ),
+    "ril-p-logistic": Method(
+        "RIL-P with the logistic loss",
+        reads=(*REWARD, *LABELS, *AS_PUBLISHED),
+        make_reward=functools.partial(_ril_p, loss="logistic"),
+        like="ril-p",
+        look=Look("RIL-P (logistic)", "#CC79A7", "D"),
+    ),
+    "gail": Method(
+        "one classifier that takes every demonstration for expert, with any loss",
+        make_reward=_gail,
+        like="gail-logistic",
+    ),
+    "gail-logistic": Method(
+        "GAIL with the logistic loss, the original",
+        reads=REWARD,
+        make_reward=functools.partial(_gail, loss="logistic"),
+        look=Look("GAIL (logistic)", "#0072B2", "s"),
+    ),
+    "gail-ap": Method(
+        "GAIL with the AP loss",
+        reads=REWARD,
+        make_reward=functools.partial(_gail, loss="ap"),
+        like="gail-logistic",
+        look=Look("GAIL (AP)", "#009E73", "^"),
+    ),
+    "gail-unhinged": Method(
+        "Wasserstein GAIL",
+        reads=REWARD,
+        make_reward=functools.partial(_gail, loss="unhinged", reward_of_score=lambda score: score),
+        like="gail-logistic",
+        look=Look("GAIL (unhinged)", "#56B4E9", "v"),
+    ),
+    "fairl": Method(
+        "matches the forward divergence",
+        reads=REWARD,
+        make_reward=_fairl,
+        like="gail-logistic",
+        look=Look("FAIRL", "#CC79A7", "D"),
+    ),
+    "vild": Method(
+        "models each demonstrator's noise; needs to know who made which pair",
+        reads=(*REWARD, *DEMONSTRATORS),
+        make_reward=_vild,
+        look=Look("VILD", "#E69F00", "P"),
+        learns_choices=False,
+    ),
+    "bc": Method(
+        "behaviour cloning: supervised, without transitions; five gradient steps stand for an iteration",
+        reads=(*DEMONSTRATIONS, "bc."),
+        runner="cloning",
+        look=Look("BC", "#404040", "X"),
+    ),
+    "acktr": Method("ACKTR on the environment's own reward", reads=ACTING, policy_learner="acktr"),
+    "ppo": Method("PPO on the environment's own reward", reads=ACTING, policy_learner="ppo"),
+}
+_OWN = frozenset(METHODS)

@@ -11,7 +11,7 @@ from typing import Any
 from rilco.clean import config as cleaning
 from rilco.config import RunConfig
 from rilco.errors import ConfigError, suggestion
-from rilco.methods import POLICY_LEARNERS, check_method, check_options
+from rilco.methods import check_options, find
 from rilco.tasks.table import Task
 
 # Options that are spelled shorter than the field they set.
@@ -44,14 +44,13 @@ def make_config(options: Mapping[str, Any], *, stored: RunConfig | None = None) 
     changes = {name: _top_level(name, value, base) for name, value in top.items() if name not in OF_THE_TASK}
     changes["task"] = _task(base.task, top, changes)
     method = changes.get("method", base.method)
-    check_method(method)
-    if method in POLICY_LEARNERS:
-        changes.setdefault("policy_learner", method)
+    if find(method).policy_learner:
+        changes.setdefault("policy_learner", find(method).policy_learner)
     learner = changes.get("policy_learner", base.policy_learner)
     check_options(method, learner, {*top, *inner} if stored is None else inner)
     if stored is None and learner == "ppo":
         _size_for_ppo(changes, inner)
-    if stored is None and method == cleaning.METHOD:
+    if stored is None and "clean." in find(method).reads:
         _set_up_cleaning(changes, inner, base)
     _set_lengths(inner, learner, _iterations(base, changes))
     return dataclasses.replace(base, **changes, **_parts(base, inner))
@@ -79,7 +78,7 @@ def _size_for_ppo(changes: dict[str, Any], inner: dict[str, Any]) -> None:
     """PPO learns from longer rollouts than ACKTR, and the classifiers take as many steps a transition as with it."""
     changes.setdefault("num_envs", 32 if changes["task"].task else 16)
     changes.setdefault("num_steps", max(1, PPO_ROLLOUT // changes["num_envs"]))
-    if changes["method"] not in (*POLICY_LEARNERS, "bc"):
+    if "classifier." in find(changes["method"]).reads:
         default, rollout = RunConfig(method="acktr"), changes["num_envs"] * changes["num_steps"]
         steps = default.classifier.minibatches * rollout / default.transitions_per_iteration
         inner.setdefault("classifier.minibatches", max(1, round(steps)))

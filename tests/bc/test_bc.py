@@ -14,19 +14,24 @@ import pytest
 from tests.environments import env_id
 
 import rilco
-from rilco.bc import training as bc_training
 from rilco.bc.config import BcConfig
 from rilco.bc.data import CloningData, held_out, prepare, start_weights, statistics
-from rilco.bc.learner import INTERVAL, LEAST_STD, BcState, bc, clone, cloning_loss, forget_losses
+from rilco.bc.learner import INTERVAL, LEAST_STD, BcState, bc, cloning_loss, forget_losses
+from rilco.bc.training import clone
 from rilco.data.formats import save_file
+from rilco.data.index import EpisodeIndex
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError, RunError, TrainingError
 from rilco.options import make_config
+from rilco.policy.saved import Policy
+from rilco.runs.how import How
+from rilco.runs.interrupt import StopSignal
 from rilco.runs.results import thin
 from rilco.runs.standing import standing
 from rilco.training import train_run
 
 ROOT = Path(__file__).resolve().parents[2]
+HOW = How(workers=1, quiet=True)
 # Compiling takes most of the time here, so tests share a few settings and sizes of data.
 TINY = BcConfig(hidden_sizes=(8,), batch=16, validation=0.1)
 AVERAGING = BcConfig(
@@ -53,7 +58,7 @@ def train(
     if after is None:
         state = learner.init(key, data.obs.shape[1], data.action.shape[1])
     else:
-        state, (first, *cuts) = after, cuts
+        state, first, cuts = after, cuts[0], cuts[1:]
     for last in cuts:
         state, nonfinite = learner.train(state, data, first, last, key)
         assert nonfinite == 0
@@ -135,10 +140,11 @@ def test_pairs_of_weight_zero_leave_no_trace():
 
 def test_first_pairs_of_every_episode_weigh_more():
     episode = np.array([4] * 5 + [2] * 2 + [9] * 3)
-    assert start_weights(episode, 7.0, 3).tolist() == [7, 7, 7, 1, 1, 7, 7, 7, 7, 7]
+    index = EpisodeIndex.of(episode)
+    assert start_weights(index, 7.0, 3).tolist() == [7, 7, 7, 1, 1, 7, 7, 7, 7, 7]
     interleaved = np.array([1, 2, 1, 2, 1, 2, 2])
-    assert start_weights(interleaved, 7.0, 2).tolist() == [7, 7, 7, 7, 1, 1, 1]
-    assert start_weights(episode, 1.0, 3) is None, "as if there were no such thing"
+    assert start_weights(EpisodeIndex.of(interleaved), 7.0, 2).tolist() == [7, 7, 7, 7, 1, 1, 1]
+    assert start_weights(index, 1.0, 3) is None, "as if there were no such thing"
 
 
 def test_starts_pull_by_their_weight():
@@ -239,19 +245,20 @@ def test_episodes_are_held_out_whole_and_spread_over_the_files(seed):
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, 40, 60)
     episode = np.repeat(rng.permutation(60), lengths)  # numbered in no order
-    held = held_out(episode, 0.1, seed)
+    index = EpisodeIndex.of(episode)
+    held = held_out(index, 0.1, seed)
     for number in range(60):
         assert len(set(held[episode == number])) == 1
     order = np.repeat(np.arange(60), lengths)
     chosen = np.unique(order[held])
     assert len(chosen) == 6
     assert len(set(chosen // 10)) == 6  # one in each ten episodes
-    assert not np.array_equal(held, held_out(episode, 0.1, seed + 1))
-    assert np.array_equal(held, held_out(episode, 0.1, seed))
+    assert not np.array_equal(held, held_out(index, 0.1, seed + 1))
+    assert np.array_equal(held, held_out(index, 0.1, seed))
 
 
 def test_a_single_episode_holds_out_consecutive_pairs():
-    held = held_out(np.zeros(200, int), 0.1, seed=1)
+    held = held_out(EpisodeIndex.of(np.zeros(200, int)), 0.1, seed=1)
     rows = np.flatnonzero(held)
     assert len(rows) == 20
     assert np.array_equal(rows, np.arange(rows[0], rows[0] + 20))
@@ -260,14 +267,14 @@ def test_a_single_episode_holds_out_consecutive_pairs():
 @pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
 @pytest.mark.parametrize("episodes", [1, 2, 7])
 def test_both_parts_have_something(share, episodes):
-    held = held_out(np.arange(14) * episodes // 14, share, seed=1)
+    held = held_out(EpisodeIndex.of(np.arange(14) * episodes // 14), share, seed=1)
     assert 0 < held.sum() < 14
 
 
 def test_held_out_pairs_are_never_trained_on():
     """Whatever the held-out actions and observations are, the weights come out the same."""
     demos = expert_demos()
-    held = held_out(demos.episode, TINY.validation, seed=1)
+    held = held_out(demos.index, TINY.validation, seed=1)
     changed = Demonstrations(
         np.where(held[:, None], 1e3, demos.obs),
         np.where(held[:, None], -9.0, demos.action),
@@ -320,7 +327,9 @@ def noisy_few() -> Demonstrations:
 def test_held_out_loss_tells_overfitting_and_the_best_weights_are_returned():
     demos = noisy_few()
     data, learner, key = prepare(demos, 0.5, seed=1), bc(OVERFITS), jax.random.key(1)
-    state, losses, policies = learner.init(key, 2, 1), [], []
+    state = learner.init(key, 2, 1)
+    losses: list[float] = []
+    policies: list[Policy] = []
     while not learner.stopped(state) and len(losses) < 50:
         first = len(losses) * INTERVAL
         state, _ = learner.train(state, data, first, first + INTERVAL, key)
@@ -353,6 +362,7 @@ SMALL = {
     "num_steps": 5,
     "evaluate_every": 1200,  # 60 iterations
     "evaluation_episodes": 3,
+    "final_episodes": 3,
     "bc.hidden_sizes": [8, 8],
     "bc.batch": 16,
     "bc.validation": 0.1,
@@ -375,7 +385,7 @@ def small_config(demos: Path, **settings) -> rilco.RunConfig:
 def left_alone(tmp_path_factory, demos_file) -> rilco.Run:
     """250 iterations from start to end; tests compare with it and must not change it."""
     out = tmp_path_factory.mktemp("left_alone") / "run"
-    return train_run(small_config(demos_file, snapshot_every=1400), out, quiet=True, workers=1)
+    return train_run(small_config(demos_file, snapshot_every=1400), out, how=HOW)
 
 
 def metrics(folder: Path) -> list[dict]:
@@ -413,7 +423,7 @@ def test_run_is_the_library_function_in_a_folder(left_alone):
 
 
 def test_evaluating_does_not_change_what_is_learned(tmp_path, demos_file, left_alone):
-    quiet = train_run(small_config(demos_file, evaluate_every=-1), tmp_path / "run", quiet=True, workers=1)
+    quiet = train_run(small_config(demos_file, evaluate_every=-1), tmp_path / "run", how=HOW)
     lines = metrics(quiet.path)
     assert [line["iteration"] for line in lines] == [100, 200, 250]
     first, second, *_ = metrics(
@@ -425,30 +435,11 @@ def test_evaluating_does_not_change_what_is_learned(tmp_path, demos_file, left_a
     assert policy_files(quiet)["last.safetensors"] == policy_files(left_alone)["last.safetensors"]
 
 
-@pytest.mark.parametrize("checkpoint_at", [1, 7, 100, 203])
-def test_resume_continues_exactly(tmp_path, checkpoint_at, monkeypatch, left_alone):
-    """After a crash, what came after the last checkpoint is done again, with the same outcome."""
-    original = bc_training.Cloner.save
-
-    def save_then_crash(self):
-        original(self)
-        self.folder.append_metrics({"written": "after the checkpoint"})
-        raise RuntimeError("crash")
-
-    monkeypatch.setattr(bc_training.Cloner, "save", save_then_crash)
-    with pytest.raises(RuntimeError, match="crash"):
-        train_run(left_alone.config, tmp_path / "run", checkpoint_every=checkpoint_at, quiet=True, workers=1)
-    monkeypatch.undo()
-    assert max((tmp_path / "run" / "checkpoints").glob("*.json")).stem == f"{checkpoint_at:08d}"
-    resumed = rilco.train(tmp_path / "run", resume=True, quiet=True, workers=1)
-    assert metrics(resumed.path) == metrics(left_alone.path)
-    assert policy_files(resumed) == policy_files(left_alone)
-
-
-class StopsAfter:
-    """A stop signal that comes after so many looks at it."""
+class StopsAfter(StopSignal):
+    """A signal that comes after so many looks at it."""
 
     def __init__(self, looks: int) -> None:
+        super().__init__()
         self.looks = looks
 
     @property
@@ -456,11 +447,44 @@ class StopsAfter:
         self.looks -= 1
         return self.looks < 0
 
-    def raise_if_requested(self) -> None: ...
+
+class CrashAfter(StopsAfter):
+    """The same as a crash, which leaves no checkpoint."""
+
+    @property
+    def requested(self) -> bool:
+        if super().requested:
+            raise RuntimeError("crash")
+        return False
+
+
+def test_a_run_that_never_evaluates_starts_no_process(tmp_path, demos_file, left_alone, monkeypatch):
+    def refuse(*arguments, **options):
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    run = train_run(small_config(demos_file, evaluate_every=-1), tmp_path / "run", how=HOW)
+    assert policy_files(run)["last.safetensors"] == policy_files(left_alone)["last.safetensors"]
+
+
+@pytest.mark.parametrize("checkpoint_at", [1, 7, 100, 203])
+def test_resume_continues_exactly(tmp_path, checkpoint_at, left_alone):
+    """After a crash, what came after the last checkpoint is done again, with the same outcome."""
+    stops = sorted({*range(60, 250, 60), *range(70, 250, 70), 100, 200, checkpoint_at})
+    looks = stops.index(checkpoint_at) + 2  # a stop further, so that there is something to forget
+    how = How(workers=1, quiet=True, checkpoint_every=checkpoint_at, stop=CrashAfter(looks))
+    with pytest.raises(RuntimeError, match="crash"):
+        train_run(left_alone.config, tmp_path / "run", how=how)
+    newest = int(max((tmp_path / "run" / "checkpoints").glob("*.json")).stem)
+    assert newest >= checkpoint_at
+    assert newest % checkpoint_at == 0
+    resumed = rilco.train(tmp_path / "run", resume=True, quiet=True, workers=1)
+    assert metrics(resumed.path) == metrics(left_alone.path)
+    assert policy_files(resumed) == policy_files(left_alone)
 
 
 def test_interrupt_leaves_a_checkpoint_and_resumes_exactly(tmp_path, left_alone):
-    train_run(left_alone.config, tmp_path / "run", quiet=True, workers=1, stop=StopsAfter(2))
+    train_run(left_alone.config, tmp_path / "run", how=How(workers=1, quiet=True, stop=StopsAfter(2)))
     assert [line["iteration"] for line in metrics(tmp_path / "run")] == [60]
     resumed = rilco.train(tmp_path / "run", resume=True, quiet=True, workers=1)
     assert metrics(resumed.path) == metrics(left_alone.path)
@@ -468,8 +492,8 @@ def test_interrupt_leaves_a_checkpoint_and_resumes_exactly(tmp_path, left_alone)
 
 
 def test_resume_can_go_on_for_longer(tmp_path, demos_file):
-    long = train_run(small_config(demos_file, steps=4800), tmp_path / "long", quiet=True, workers=1)
-    short = train_run(small_config(demos_file, steps=2400), tmp_path / "short", quiet=True, workers=1)
+    long = train_run(small_config(demos_file, steps=4800), tmp_path / "long", how=HOW)
+    short = train_run(small_config(demos_file, steps=2400), tmp_path / "short", how=HOW)
     resumed = rilco.train(short.path, resume=True, steps=4800, quiet=True, workers=1)
     assert metrics(resumed.path) == metrics(long.path)
 
@@ -478,13 +502,13 @@ def test_early_stop_finishes_the_run_with_the_best_weights(tmp_path, capsys):
     save_file(noisy_few(), tmp_path / "demos.npz")
     settings = {f"bc.{name}": value for name, value in dataclasses.asdict(OVERFITS).items()}
     config = small_config(tmp_path / "demos.npz", **settings, evaluate_every=0, steps=100_000)
-    run = train_run(config, tmp_path / "run", quiet=True, workers=1)
+    run = train_run(config, tmp_path / "run", how=HOW)
     lines = metrics(run.path)
     losses = [line["validation_loss"] for line in lines]
     assert len(losses) == int(np.argmin(losses)) + 1 + 4
     assert "eval_return" in lines[-1]  # the end, wherever it is, is evaluated
     demos = noisy_few()
-    held = held_out(demos.episode, 0.5, config.seed)
+    held = held_out(demos.index, 0.5, config.seed)
     error = run.last_policy.predict(demos.obs[held]) - demos.action[held]
     assert np.mean(error**2) == pytest.approx(min(losses), rel=1e-3)
     assert standing(config, run.path).state == "finished", "a sweep leaves it alone"
@@ -506,7 +530,7 @@ def test_ground_truth_does_not_reach_training(tmp_path, demos_file, left_alone):
     )
     save_file(known, tmp_path / "known.npz")
     config = small_config(tmp_path / "known.npz", snapshot_every=1400)
-    run = train_run(config, tmp_path / "run", quiet=True, workers=1)
+    run = train_run(config, tmp_path / "run", how=HOW)
     assert metrics(run.path) == metrics(left_alone.path)
 
 
@@ -550,7 +574,7 @@ def test_settings_survive_the_folder(left_alone):
 def test_demonstrations_of_another_environment(tmp_path, demos, said):
     save_file(demos, tmp_path / "demos.npz")
     with pytest.raises(DemonstrationError, match=said):
-        train_run(small_config(tmp_path / "demos.npz"), tmp_path / "run", quiet=True)
+        train_run(small_config(tmp_path / "demos.npz"), tmp_path / "run", how=HOW)
     assert not (tmp_path / "run").exists()
 
 
@@ -559,7 +583,7 @@ def test_resume_with_other_episodes_is_refused(tmp_path):
     demos = expert_demos()
     save_file(demos, tmp_path / "demos.npz")
     config = small_config(tmp_path / "demos.npz", evaluate_every=-1)
-    train_run(config, tmp_path / "run", quiet=True, workers=1)
+    train_run(config, tmp_path / "run", how=HOW)
     (tmp_path / "demos.npz").unlink()
     save_file(Demonstrations(demos.obs, demos.action, episode=np.arange(300) // 7), tmp_path / "demos.npz")
     with pytest.raises(RunError, match="not those that this run began with"):
@@ -569,8 +593,8 @@ def test_resume_with_other_episodes_is_refused(tmp_path):
 def test_a_learning_rate_that_explodes_is_reported(tmp_path, demos_file):
     settings = {"bc.learning_rate": 1e38, "evaluate_every": -1}
     with pytest.raises(TrainingError, match="NaN or infinity in policy"):
-        train_run(small_config(demos_file, **settings), tmp_path / "run", quiet=True, workers=1)
-    with pytest.raises(TrainingError, match="NaN or infinite"):
+        train_run(small_config(demos_file, **settings), tmp_path / "run", how=HOW)
+    with pytest.raises(TrainingError, match="NaN or infinity in policy"):
         clone(expert_demos(), BcConfig(hidden_sizes=(8, 8), batch=16, learning_rate=1e38, validation=0.1))
 
 
@@ -603,7 +627,7 @@ def test_authors_expert_is_cloned(tmp_path, shared_dir):
     file = shared_dir / "demos" / name / f"{name}_TRAJ-N10000_P1.0_det.h5"
     options = {"method": "bc", "task": "halfcheetah", "demos": file, "steps": 20_000 * 128}
     settings = {"bc.average_over": 2000, "evaluate_every": 0, "evaluation_episodes": 4}
-    run = train_run(make_config({**options, **settings}), tmp_path / "run", quiet=True)
+    run = train_run(make_config({**options, **settings}), tmp_path / "run", how=HOW)
     assert run.metrics()[-1]["gradient_steps"] == 20_000
     assert "validation_loss" not in run.metrics()[-1]  # nothing is held out unless asked for
     assert run.evaluations()[-1]["eval_return"] > 1500

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.judges import ACTION, OBS, judges, sigmoid
 
-from rilco.clean.attempts import likeness, lived
+from rilco.clean.practice import likeness, lived
 from rilco.rollout.pool import Transitions
 
 
@@ -18,12 +18,14 @@ def transitions(
     obs = np.zeros((steps + 1, envs, OBS), np.float32)
     none = np.zeros((steps, envs), bool)
     return Transitions(
-        obs,
-        action,
-        np.zeros((steps, envs)),
-        terminated,
-        none if truncated is None else truncated,
-        np.zeros(0),
+        obs=obs,
+        obs_mean=np.zeros((steps + 1, OBS)),
+        obs_var=np.ones((steps + 1, OBS)),
+        action=action,
+        reward=np.zeros((steps, envs)),
+        terminated=terminated,
+        truncated=none if truncated is None else truncated,
+        episode_returns=np.zeros(0),
     )
 
 

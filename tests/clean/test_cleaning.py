@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import shutil
 from pathlib import Path
 
 import jax
 import numpy as np
 import pytest
-from tests.drivers import OPTIONS, STEPS, STRETCH, contents, demonstrate, short_stretches, write_files
+from tests.drivers import (
+    OPTIONS,
+    STEPS,
+    STRETCH,
+    StopsWhen,
+    contents,
+    demonstrate,
+    short_stretches,
+    write_files,
+)
 
 import rilco
 from rilco.api import train_config
-from rilco.clean import cloning, practice
+from rilco.clean import cloning
 from rilco.clean import phases as phases_module
 from rilco.clean.config import CleanConfig
 from rilco.cli.bench import read_methods
@@ -27,11 +37,12 @@ from rilco.normalizer import normalize
 from rilco.options import make_config
 from rilco.policy.saved import Policy, load_policy
 from rilco.rewards.classifier import score
-from rilco.runs.folder import Run, RunFolder, read_metrics
-from rilco.runs.interrupt import StopSignal
+from rilco.runs.folder import Run, RunFolder
+from rilco.runs.how import How
+from rilco.runs.metrics import read_metrics
 from rilco.runs.results import read_results, thin
 from rilco.runs.standing import standing
-from rilco.training import Trainer, load_state
+from rilco.training import load_state
 
 __all__ = ["short_stretches"]
 pytestmark = pytest.mark.usefixtures("short_stretches")
@@ -50,7 +61,7 @@ OWN = {
 }
 PRACTICE = 4 * EACH  # each clone from 32 starts, in a round
 CLONES = [f"3-clones/{practised}/{number}" for practised in (0, 1, 2) for number in (1, 2)]
-HOW = {"workers": 1, "quiet": True, "tensorboard": False}
+HOW = How(workers=1, quiet=True, tensorboard=False)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +75,7 @@ def make(files, **more) -> RunConfig:
 
 @pytest.fixture(scope="module")
 def run(files, tmp_path_factory, short_stretches) -> Run:
-    return train_config(make(files), tmp_path_factory.mktemp("runs") / "run", **HOW)
+    return train_config(make(files), tmp_path_factory.mktemp("runs") / "run", how=HOW)
 
 
 def shortfall(path: Path) -> float:
@@ -189,9 +200,10 @@ def before_practice(run: Run, out: Path) -> Path:
 @pytest.mark.slow
 def test_where_nothing_was_practised_well_the_first_clones_stay(run, files, tmp_path):
     out = before_practice(run, tmp_path / "run")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(practice, "GOOD_ENOUGH", 2.0)
-        finished = train_config(make(files), out, resume=True, **HOW)
+    (out / "phases" / "3-practice").mkdir()
+    poor = {"starts": 32, "good": 3, "transitions": PRACTICE, "seconds": 1.0}
+    (out / "phases" / "3-practice" / "1.json").write_text(json.dumps(poor))
+    finished = train_config(make(files), out, resume=True, how=HOW)
     assert [file.name for file in (out / "phases" / "3-practice").iterdir()] == ["1.json"]
     ours = load_policy(out / "phases" / "3-policy.safetensors")
     assert is_mean_of(ours, run, practised=0)
@@ -206,7 +218,7 @@ def test_where_the_audit_is_not_sure_nobody_practises(run, files, tmp_path):
     out = before_practice(run, tmp_path / "run")
     record = out / "audit" / "audit.json"
     record.write_text(record.read_text().replace('"kind": "mixed"', '"kind": "inseparable"'))
-    train_config(make(files), out, resume=True, **HOW)
+    train_config(make(files), out, resume=True, how=HOW)
     assert not (out / "phases" / "3-practice").exists()
     ours = load_policy(out / "phases" / "3-policy.safetensors")
     assert ours.card["transitions"] == STEPS
@@ -252,20 +264,13 @@ def test_without_evaluations_it_is_finished_too(run, files, tmp_path):
     """Phases that are there already are taken as they are: only their configurations must fit."""
     out = tmp_path / "run"
     copy_phases(run, out, lambda config: dataclasses.replace(config, evaluate_every=-1))
-    without_evaluations(out / "phases" / "1-ril-co" / "metrics.jsonl")
     (out / "phases" / "3-policy.json").unlink()
     config = make(files, evaluate_every=-1)
-    finished = train_config(config, out, resume=True, **HOW)
+    finished = train_config(config, out, resume=True, how=HOW)
     (line,) = finished.metrics()
     assert line["phase"] == "clone"
     assert "eval_return" not in line
     assert standing(config, out).state == "finished"
-
-
-def without_evaluations(file: Path) -> None:
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    kept = [{name: value for name, value in line.items() if "eval" not in name} for line in lines]
-    file.write_text("".join(json.dumps(line) + "\n" for line in kept))
 
 
 def copy_phases(run: Run, out: Path, change=lambda config: config) -> None:
@@ -290,64 +295,45 @@ class Killed(BaseException):
     """Takes the place of a SIGKILL: nothing handles it."""
 
 
-def stop_at(patch: pytest.MonkeyPatch, where: str, stop: StopSignal) -> None:
-    """Ask the run to stop within a phase, or end it where one is to begin."""
-    if where in ("search", "scoring"):
-        count, iterate = iter(range(12 if where == "search" else 4)), Trainer.iterate
+def stop_signal(where: str, phases: Path) -> StopsWhen:
+    """Asks the run to stop within a phase."""
+    if where == "search":
+        return StopsWhen(looks=12)
+    begun = {
+        "scoring": phases / "1-ril-co" / ".lock",
+        "clone": phases / "3-clones" / "0" / "1" / "config.json",
+        "practice": phases / "3-practice",
+    }
+    return StopsWhen(lambda: where in begun and begun[where].exists())
 
-        def counted(trainer):
-            if next(count, None) is None:
-                stop.signum = 15
-            return iterate(trainer)
 
-        patch.setattr(Trainer, "iterate", counted)
-    elif where == "clone":
-        from rilco.bc.training import Cloner
-
-        advance = Cloner.advance
-
-        def advance_and_stop(cloner, until):
-            advance(cloner, until)
-            stop.signum = 15
-
-        patch.setattr(Cloner, "advance", advance_and_stop)
-    elif where == "record":  # what was practised is there already
-
-        def end_before_it(*arguments):
-            raise Killed
-
-        patch.setattr(cloning, "write_atomically", end_before_it)
-    elif where == "practice":
-        count, attempt = iter(range(1)), practice.attempt
-
-        def counted_attempt(*arguments):
-            if next(count, None) is None:
-                stop.signum = 15
-            return attempt(*arguments)
-
-        patch.setattr(practice, "attempt", counted_attempt)
-    else:
-
-        def end(*arguments, **options):
-            raise Killed
-
-        patch.setattr(phases_module, where, end)
+KILLED_BEFORE = {
+    "kept": "phases/kept.npz",
+    "practice's record": "phases/3-practice/1.json",
+    "policy": "phases/3-policy.safetensors",
+    "end": "run/policy/last.safetensors",
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "where", ["search", "scoring", "clone", "_save_parts", "practice", "record", "combine", "_put_together"]
-)
+@pytest.mark.parametrize("where", ["search", "scoring", "clone", "practice", *KILLED_BEFORE])
 def test_interrupted_anywhere_it_goes_on_to_the_same_end(run, files, tmp_path, where):
-    config, out, stop = make(files), tmp_path / "run", StopSignal()
+    config, out = make(files), tmp_path / "run"
     if where != "search":  # what comes before is the same; it is taken over
         out.mkdir()
         (out / "phases").mkdir()
         shutil.copytree(run.path / "phases" / "1-ril-co", out / "phases" / "1-ril-co")
+    how, replace = dataclasses.replace(HOW, stop=stop_signal(where, out / "phases")), os.replace
+
+    def die_before(source: str, target: str) -> None:
+        if str(target).endswith(KILLED_BEFORE.get(where, " ")):
+            raise Killed
+        replace(source, target)
+
     with pytest.MonkeyPatch.context() as patch:
-        stop_at(patch, where, stop)
+        patch.setattr(os, "replace", die_before)
         with pytest.raises((KeyboardInterrupt, Killed)):
-            train_config(config, out, stop=stop, **HOW)
+            train_config(config, out, how=how)
     assert standing(config, out).state == "interrupted"
     resumed = rilco.train(out, resume=True, workers=1, quiet=True)
     assert last_policy(resumed.path) == last_policy(run.path)
@@ -375,12 +361,12 @@ def test_after_the_audit_more_steps_would_be_another_run(run):
 def test_of_clean_data_all_is_kept_and_the_policy_is_that_of_plain_cloning(files, tmp_path):
     """To the bit, though the demonstrations went through a file of the run's own."""
     alone = {"clean.clones": 1, "steps": STEPS}
-    clean = train_config(make(files[:1], **alone), tmp_path / "clean", **HOW)
+    clean = train_config(make(files[:1], **alone), tmp_path / "clean", how=HOW)
     assert Audit.load(tmp_path / "clean" / "audit" / "audit.json").verdict.kind == "clean"
     assert not (clean.path / "phases" / "dropped.npz").exists()
     plain = {**OPTIONS, "method": "bc", "demos": files[0], "bc.hidden_sizes": [16], "steps": 400 * EACH}
     own = {name: value for name, value in plain.items() if not name.startswith(("acktr.", "classifier."))}
-    cloned = train_config(make_config({**own, "evaluate_every": -1}), tmp_path / "bc", **HOW)
+    cloned = train_config(make_config({**own, "evaluate_every": -1}), tmp_path / "bc", how=HOW)
     assert same(
         load_policy(clean.path / "policy" / "last.safetensors"),
         load_policy(cloned.path / "policy" / "last.safetensors"),
@@ -399,7 +385,7 @@ def test_a_finish_goes_on_from_the_clone(run, files, tmp_path, finish):
     config = make(files, **own)
     copy_phases(run, out, lambda config: dataclasses.replace(config, hold_actor_for=4))
     (out / "config.json").write_text(config.to_json())
-    finished = train_config(config, out, resume=True, **HOW)
+    finished = train_config(config, out, resume=True, how=HOW)
     phase = Run(out / "phases" / "4-finish")
     clone = out / "phases" / "3-clones" / "2" / "1" / "policy" / "last.safetensors"
     begun_with = rilco.load_policy(phase.config.start_from)
@@ -507,7 +493,7 @@ def test_a_finish_must_be_known(files):
 )
 def test_what_cannot_end_well_fails_before_it_begins(files, tmp_path, options, complaint):
     with pytest.raises(ConfigError, match=complaint):
-        train_config(make(files, **options), tmp_path / "run", **HOW)
+        train_config(make(files, **options), tmp_path / "run", how=HOW)
     assert not (tmp_path / "run").exists()
 
 

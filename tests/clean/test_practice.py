@@ -8,20 +8,30 @@ from tests.environments import env_id
 from tests.judges import ACTION, OBS, driver, judges, sigmoid
 
 from rilco.bc.config import BcConfig
-from rilco.bc.learner import clone
-from rilco.clean.attempts import attempt, likeness
+from rilco.bc.training import clone
 from rilco.clean.config import CleanConfig, practised_steps
-from rilco.clean.practice import GOOD_ENOUGH, STARTS, Practice, best_attempts, practise, standard_of
+from rilco.clean.practice import (
+    GOOD_ENOUGH,
+    STARTS,
+    Practice,
+    attempt,
+    best_attempts,
+    likeness,
+    practise,
+    standard_of,
+)
 from rilco.data.formats import load_file
 from rilco.data.record import Demonstrations, concatenate
 from rilco.policy.saved import Policy
 from rilco.rollout.layout import Sizes
 from rilco.rollout.pool import RolloutPool
+from rilco.runs.how import How
 from rilco.runs.interrupt import StopSignal
 from rilco.tasks.actions import Actions
 from rilco.tasks.table import Task
 
 ENVS, STEPS = 8, 12
+HOW = How(quiet=True)
 JUDGES = judges(4.0, 4.0)
 WITH, AGAINST = (
     driver(gain=1.0),
@@ -42,8 +52,7 @@ def demonstrations(action_sum: float, pairs: int = 40) -> Demonstrations:
 
 
 def carry_out(policies, demos, pool, out, starts=8, **more) -> Practice:
-    how = {"practised": 0, "say": str, "stop": StopSignal(), **more}
-    return practise(policies, demos, JUDGES, pool, out, starts=starts, **how)
+    return practise(policies, demos, JUDGES, pool, out, starts=starts, **{"practised": 0, "how": HOW, **more})
 
 
 def test_from_every_start_the_best_attempt_is_taken(pool):
@@ -57,10 +66,9 @@ def test_from_every_start_the_best_attempt_is_taken(pool):
         assert one.likeness == pytest.approx(score)
 
 
-def test_good_attempts_become_demonstrations_without_their_last_third(pool, tmp_path):
-    said: list[str] = []
+def test_good_attempts_become_demonstrations_without_their_last_third(pool, tmp_path, capsys):
     drivers, file = [driver(-0.5), driver(0.8)], tmp_path / "1.npz"
-    record = carry_out(drivers, demonstrations(1.6), pool, file, starts=20, practised=2, say=said.append)
+    record = carry_out(drivers, demonstrations(1.6), pool, file, starts=20, practised=2, how=How())
     practised = load_file(file)
     assert (record.starts, record.good) == (24, 24), "whole heats"
     assert record.transitions == 2 * 24 * STEPS
@@ -70,7 +78,7 @@ def test_good_attempts_become_demonstrations_without_their_last_third(pool, tmp_
     starts = practised.obs[::8]
     assert len(np.unique(starts.round(4), axis=0)) == 24
     np.testing.assert_allclose(starts[:ENVS], attempt(WITH, 3 * STARTS, pool).obs[0], rtol=1e-6)
-    assert "24 start states" in said[0]
+    assert "24 start states" in capsys.readouterr().err
     assert "From 24 of 24" in record.sentence()
 
 
@@ -104,7 +112,7 @@ def test_falls_are_never_imitated(tmp_path):
     for steps, good in ((6, ENVS), (12, 0)):
         sizes = Sizes(ENVS, steps, 2, Actions((1,)), ())
         with RolloutPool(Task(env=env_id("Drift")), sizes, seed=3, num_workers=1) as pool:
-            how = {"practised": 0, "starts": ENVS, "say": str, "stop": StopSignal()}
+            how = {"practised": 0, "starts": ENVS, "how": HOW}
             record = practise([drifter] * 2, demos, kind, pool, tmp_path / "1.npz", **how)
         assert record.good == good
         assert record.worth_imitating == (good > 0)
@@ -166,5 +174,7 @@ def test_a_stop_is_heard_between_attempts(pool, tmp_path):
     stop = StopSignal()
     stop.signum = 15
     with pytest.raises(KeyboardInterrupt):
-        carry_out([WITH, AGAINST], demonstrations(1.0), pool, tmp_path / "1.npz", stop=stop)
+        carry_out(
+            [WITH, AGAINST], demonstrations(1.0), pool, tmp_path / "1.npz", how=How(quiet=True, stop=stop)
+        )
     assert not any(tmp_path.iterdir())

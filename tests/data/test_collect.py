@@ -31,7 +31,7 @@ class Steady(gymnasium.Env):
         self.action_space = Box(-1000.0, 1000.0, (1,), np.float32)
         self.pay = pay
 
-    def reset(self, *, seed=None, options=None):
+    def reset(self, *, seed: int | None = None, options=None):
         super().reset(seed=seed)
         self.age = 0
         return np.zeros(2, np.float32), {}
@@ -49,7 +49,7 @@ def steady():
     gymnasium.registry.pop("Steady-v0")
 
 
-def test_whole_episodes_in_order():
+def test_whole_episodes_in_order() -> None:
     demos = collect(make_policy(), DRIFT, pairs=200, expert=True, name="me")
     assert 200 <= len(demos) < 213
     assert demos.noise_fraction == 0.0
@@ -62,7 +62,7 @@ def test_whole_episodes_in_order():
     assert np.all(np.diff(demos.episode) >= 0)
 
 
-def test_so_many_episodes():
+def test_so_many_episodes() -> None:
     seven = collect(make_policy(), DRIFT, episodes=7)
     assert np.array_equal(np.unique(seven.episode), np.arange(7))
     by_pairs = collect(make_policy(), DRIFT, pairs=len(seven))
@@ -70,7 +70,7 @@ def test_so_many_episodes():
     assert len(np.unique(collect(make_policy(), DRIFT, episodes=1).episode)) == 1
 
 
-def test_repeatable_and_not_dependent_on_how_many_play_side_by_side():
+def test_repeatable_and_not_dependent_on_how_many_play_side_by_side() -> None:
     one, two, three = (collect(make_policy(), DRIFT, pairs=100, num_envs=n) for n in (4, 4, 1))
     assert one.fingerprint() == two.fingerprint()
     np.testing.assert_allclose(one.obs, three.obs)
@@ -78,19 +78,19 @@ def test_repeatable_and_not_dependent_on_how_many_play_side_by_side():
 
 
 @pytest.mark.parametrize("how", [{"deterministic": False}, {"action_noise": 0.3}])
-def test_noise_is_repeatable_and_not_dependent_on_how_many_play_side_by_side(how):
+def test_noise_is_repeatable_and_not_dependent_on_how_many_play_side_by_side(how) -> None:
     one, two, three = (collect(make_policy(), DRIFT, pairs=100, num_envs=n, **how) for n in (4, 4, 1))
     assert one.fingerprint() == two.fingerprint()
     np.testing.assert_allclose(one.action, three.action, atol=1e-5)
 
 
-def test_stochastic_actions_spread():
+def test_stochastic_actions_spread() -> None:
     demos = collect(make_policy(), DRIFT, pairs=500, deterministic=False)
     residual = demos.action[:, 0] - 0.5 * demos.obs[:, 0]
     assert 0.8 < residual.std() < 1.2
 
 
-def test_action_noise_has_the_variance_asked_for_and_is_executed():
+def test_action_noise_has_the_variance_asked_for_and_is_executed() -> None:
     demos = collect(make_policy(), DRIFT, pairs=3000, action_noise=0.04)
     residual = demos.action[:, 0] - 0.5 * demos.obs[:, 0]
     assert residual.std() == pytest.approx(0.2, rel=0.1)
@@ -103,7 +103,7 @@ def test_action_noise_has_the_variance_asked_for_and_is_executed():
         assert np.abs(moved - 0.1 * np.clip(episode.action[:-1, 0], -1, 1)).max() < 0.06
 
 
-def test_progress_counts_what_was_asked_for():
+def test_progress_counts_what_was_asked_for() -> None:
     seen: list[int] = []
     collect(make_policy(), DRIFT, pairs=50, progress=seen.append)
     assert seen == sorted(seen)
@@ -122,24 +122,24 @@ def test_progress_counts_what_was_asked_for():
         ({"action_noise": float("nan")}, "--action-noise nan"),
     ],
 )
-def test_amounts_that_cannot_be(how, message):
+def test_amounts_that_cannot_be(how, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         collect(make_policy(), DRIFT, **how)
 
 
-def test_policy_for_another_environment_is_refused():
+def test_policy_for_another_environment_is_refused() -> None:
     with pytest.raises(ConfigError, match="has 2 observation and 1 action dimensions"):
         collect(make_policy(obs_dim=3), DRIFT)
 
 
-def test_environments_that_fail():
+def test_environments_that_fail() -> None:
     with pytest.raises(TaskError, match="RuntimeError: the gripper is stuck"):
         collect(make_policy(), Task(env=env_id("Raises")))
     with pytest.raises(DemonstrationError, match="must be finite"):
         collect(make_policy(), Task(env=env_id("Explodes")), num_envs=1)
 
 
-def test_noise_levels_bring_the_return_where_it_is_wanted(steady):
+def test_noise_levels_bring_the_return_where_it_is_wanted(steady) -> None:
     trials: list[None] = []
     levels = find_noise_levels(make_policy(), steady, episodes=4, progress=lambda: trials.append(None))
     assert [level.wanted_fraction for level in levels] == list(GAUSSIAN_FRACTIONS)
@@ -154,14 +154,14 @@ def test_noise_levels_bring_the_return_where_it_is_wanted(steady):
     assert len(trials) <= 20  # what was tried for one fraction serves the others
 
 
-def test_noise_levels_with_too_few_rounds_are_the_nearest_tried(steady):
+def test_noise_levels_with_too_few_rounds_are_the_nearest_tried(steady) -> None:
     (level,) = find_noise_levels(make_policy(), steady, (0.5,), episodes=1, rounds=0)
     assert level.variance == 100.0  # 0.1 is nearer to 0.5 than 1 is
     (level,) = find_noise_levels(make_policy(), steady, (0.9,), episodes=1, rounds=0)
     assert level.variance == 1e-3
 
 
-def test_noise_levels_that_do_not_exist(steady):
+def test_noise_levels_that_do_not_exist(steady) -> None:
     with pytest.raises(TaskError, match=r"no noise brings the return from 400\.0 to 0\.01 of that"):
         find_noise_levels(make_policy(), steady, (0.01,), episodes=1)
     with pytest.raises(TaskError, match="no noise brings"):

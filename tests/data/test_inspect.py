@@ -37,13 +37,14 @@ def write_damaged(path: Path) -> Path:
 
 
 def show(*inspections, width: int = 100) -> str:
-    console = Console(file=io.StringIO(), width=width)
+    text = io.StringIO()
+    console = Console(file=text, width=width)
     for table in views.tables(inspections, width):
         console.print(table)
-    return console.file.getvalue()
+    return text.getvalue()
 
 
-def test_numbers_of_ordinary_data():
+def test_numbers_of_ordinary_data() -> None:
     demos = make(reward=np.arange(60), expert=np.arange(60) < 45)
     found = inspect(demos)
     assert (found.pairs, found.episodes) == (60, 3)
@@ -56,7 +57,7 @@ def test_numbers_of_ordinary_data():
 
 
 @pytest.mark.parametrize("block", [1, 7, 60, 1000])
-def test_dimensions_do_not_depend_on_the_blocks(block):
+def test_dimensions_do_not_depend_on_the_blocks(block) -> None:
     values = 1000.0 + np.random.default_rng(0).normal(
         size=(60, 4)
     )  # far from zero: sums of squares would not do
@@ -71,7 +72,7 @@ def test_dimensions_do_not_depend_on_the_blocks(block):
 
 
 @pytest.mark.parametrize("block", [1, 2, 100])
-def test_values_that_are_not_finite_are_counted_and_left_out(block):
+def test_values_that_are_not_finite_are_counted_and_left_out(block) -> None:
     nan, inf = np.nan, np.inf
     values = np.array([[1.0, nan, nan], [3.0, 4.0, inf], [nan, -inf, nan]])
     found = measure(values, block=block)
@@ -84,7 +85,7 @@ def test_values_that_are_not_finite_are_counted_and_left_out(block):
     assert found.constant.tolist() == [False, False, False]  # one value alone does not make it constant
 
 
-def test_constant_dimensions():
+def test_constant_dimensions() -> None:
     obs = np.random.default_rng(0).normal(size=(10, 3))
     obs[:, 1] = 0.25
     found = inspect(Demonstrations(obs, obs))
@@ -92,7 +93,7 @@ def test_constant_dimensions():
     assert "obs never changes in dimension 1." in found.remarks()
 
 
-def test_duplicated_episodes_also_where_their_pairs_are_scattered():
+def test_duplicated_episodes_also_where_their_pairs_are_scattered() -> None:
     rng = np.random.default_rng(0)
     obs, action = rng.normal(size=(4, 2)), rng.normal(size=(4, 1))
     twice = Demonstrations(
@@ -112,7 +113,7 @@ def test_duplicated_episodes_also_where_their_pairs_are_scattered():
     assert inspect(other).duplicated_episodes == 0
 
 
-def test_episodes_in_two_files():
+def test_episodes_in_two_files() -> None:
     one, other = make(), make(seed=1)
     both = Demonstrations(
         np.concatenate([one.obs[:20], other.obs]),
@@ -124,7 +125,7 @@ def test_episodes_in_two_files():
     assert "one and both: 1 episode is in both, pair for pair." in views.remarks(found)
 
 
-def test_actions_outside_the_bounds():
+def test_actions_outside_the_bounds() -> None:
     action = np.array([[0.0, 1.0], [1.5, -2.0], [-1.0, 3.0]])
     found = inspect(Demonstrations(action, action))
     assert found.action.outside.tolist() == [1, 2]
@@ -136,7 +137,7 @@ def test_actions_outside_the_bounds():
         inspect(Demonstrations(action, action), bounds=(1.0, -1.0))
 
 
-def test_demonstrators_of_a_mixture():
+def test_demonstrators_of_a_mixture() -> None:
     expert = make(600, reward=np.full(600, 3.0), demonstrator_names=("expert",))
     others = [
         make(600, seed=k, reward=np.full(600, float(-k)), demonstrator_names=(f"bad{k}",)) for k in (1, 2)
@@ -152,7 +153,7 @@ def test_demonstrators_of_a_mixture():
     assert "57.1% (noise rate 0.4)" in show(found)
 
 
-def test_damaged_file_is_reported_where_training_refuses_it(tmp_path):
+def test_damaged_file_is_reported_where_training_refuses_it(tmp_path: Path) -> None:
     path = write_damaged(tmp_path / "damaged.npz")
     with pytest.raises(DemonstrationError, match="must be finite"):
         load_demonstrations(path)
@@ -169,14 +170,14 @@ def test_damaged_file_is_reported_where_training_refuses_it(tmp_path):
         load_demonstrations(path)  # the leniency is over
 
 
-def test_leniency_ends_with_its_block_also_after_an_error():
+def test_leniency_ends_with_its_block_also_after_an_error() -> None:
     with pytest.raises(DemonstrationError, match="not a single pair"), non_finite_allowed():
         Demonstrations(np.zeros((0, 1)), np.zeros((0, 1)))
     with pytest.raises(DemonstrationError, match="must be finite"):
         Demonstrations(np.full((2, 1), np.nan), np.zeros((2, 1)))
 
 
-def test_rewards_that_are_not_finite():
+def test_rewards_that_are_not_finite() -> None:
     reward = np.ones(60)
     reward[[0, 1, 55]] = np.inf, -np.inf, np.nan
     found = inspect(make(reward=reward))
@@ -185,7 +186,7 @@ def test_rewards_that_are_not_finite():
     json.dumps(found.to_json(), allow_nan=False)
 
 
-def test_files_are_inspected_one_at_a_time(tmp_path):
+def test_files_are_inspected_one_at_a_time(tmp_path: Path) -> None:
     save_file(make(), tmp_path / "a.npz")
     (tmp_path / "b.npz").write_bytes(b"PK\x03\x04 cut short")
     found = inspect_files([tmp_path / "a.npz", tmp_path / "b.npz"])
@@ -194,7 +195,7 @@ def test_files_are_inspected_one_at_a_time(tmp_path):
         next(found)
 
 
-def test_files_of_the_same_name_are_told_apart(tmp_path):
+def test_files_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
         save_file(make(), tmp_path / folder / "a.npz")
@@ -202,7 +203,7 @@ def test_files_of_the_same_name_are_told_apart(tmp_path):
     assert names == [str(tmp_path / folder / "a.npz") for folder in ("one", "two")]
 
 
-def test_tables_side_by_side_as_wide_as_the_terminal():
+def test_tables_side_by_side_as_wide_as_the_terminal() -> None:
     three = [inspect(make(seed=k), name=f"file-{k}.npz") for k in range(3)]
     wide, narrow = (show(*three, width=width).splitlines() for width in (110, 60))
     assert any(all(one.name in line for one in three) for line in wide)
@@ -212,14 +213,14 @@ def test_tables_side_by_side_as_wide_as_the_terminal():
     assert max(map(len, narrow)) <= 60
 
 
-def test_files_of_different_dimensions_are_shown_and_remarked():
+def test_files_of_different_dimensions_are_shown_and_remarked() -> None:
     small = inspect(Demonstrations(np.zeros((3, 1)), np.zeros((3, 1))), name="small")
     text = show(small, inspect(make(), name="large"))
     assert "obs 2" in text
     assert any("different environments" in remark for remark in views.remarks([small, inspect(make())]))
 
 
-def test_names_are_never_markup():
+def test_names_are_never_markup() -> None:
     found = inspect(
         make(demonstrator=np.arange(60) % 2, demonstrator_names=("[red]a", "[/x]b")), name="[bold]c"
     )
@@ -228,7 +229,7 @@ def test_names_are_never_markup():
 
 
 @pytest.mark.parametrize("ending", views.PICTURES)
-def test_picture(tmp_path, ending):
+def test_picture(tmp_path: Path, ending: str) -> None:
     pytest.importorskip("matplotlib")
     with non_finite_allowed():
         blank = Demonstrations(np.full((4, 3), np.nan), np.full((4, 2), 1e6))
@@ -242,12 +243,12 @@ def test_picture(tmp_path, ending):
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_picture_of_many_files(tmp_path):
+def test_picture_of_many_files(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     views.draw([inspect(make(seed=k), name="x" * 100) for k in range(9)], tmp_path / "p.png")
 
 
-def test_pictures_that_cannot_be_drawn_are_refused_at_once(tmp_path):
+def test_pictures_that_cannot_be_drawn_are_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"\.png"):
         views.check_picture(tmp_path / "out.bmp")
     with pytest.raises(DemonstrationError, match="could not be written"):
@@ -255,7 +256,7 @@ def test_pictures_that_cannot_be_drawn_are_refused_at_once(tmp_path):
 
 
 @pytest.mark.shared
-def test_published_file(shared_dir):
+def test_published_file(shared_dir: Path) -> None:
     (found,) = inspect_files(next((shared_dir / "demos" / "AntBulletEnv-v0").glob("*P1.0*")))
     assert (found.pairs, found.episodes) == (10_000, 10)
     assert found.returns.mean() == pytest.approx(3471, abs=1)

@@ -15,17 +15,17 @@ from rilco.policy.saved import Policy, load_policy
 from rilco.runs.folder import Run
 
 
-def test_pick_takes_the_best_and_the_nearest_to_each_fraction():
+def test_pick_takes_the_best_and_the_nearest_to_each_fraction() -> None:
     returns = [0.0, 400.0, 1000.0, 980.0, 510.0, 90.0, -300.0]
     ages = [1, 1, 9, 1, 1, 1, 1]
     assert pick(returns, [1.0, 0.5, 0.4, 0.1, 0.0, -0.4], ages) == [2, 4, 1, 5, 0, 6]
 
 
-def test_pick_takes_beginners_only_and_not_experts_on_a_bad_day():
+def test_pick_takes_beginners_only_and_not_experts_on_a_bad_day() -> None:
     assert pick([1000.0, 500.0, 520.0], [1.0, 0.5], ages=[10, 6, 5]) == [0, 2]
 
 
-def test_where_to_look_further():
+def test_where_to_look_further() -> None:
     """Between neighbours that a wanted quality lies between, and only where nobody has it yet."""
     known = {0: 0.0, 10: 20.0, 20: 1000.0}
     assert between(known, [1.0, 0.5]) == [15]
@@ -34,13 +34,13 @@ def test_where_to_look_further():
     assert between({0: 0.0, 1: 1000.0}, [1.0, 0.5]) == [], "nothing lies between these"
 
 
-def test_pick_never_takes_a_policy_twice():
+def test_pick_never_takes_a_policy_twice() -> None:
     ages = [9, 1, 1, 1, 1, 1]
     chosen = pick([100.0, 50.0, 49.0, 48.0, 47.0, 46.0], [1.0, 0.5, 0.5, 0.5, 0.5, 0.5], ages)
     assert chosen == [0, 1, 2, 3, 4, 5]
 
 
-def test_screening_keeps_the_ends_and_more_of_the_beginning():
+def test_screening_keeps_the_ends_and_more_of_the_beginning() -> None:
     snapshots = [Path(f"{i}") for i in range(1000)]
     kept = [int(path.name) for path in screen(snapshots, 40)]
     assert kept[0] == 0
@@ -50,7 +50,7 @@ def test_screening_keeps_the_ends_and_more_of_the_beginning():
     assert screen(snapshots[:5], 40) == snapshots[:5]
 
 
-def test_card(tmp_path):
+def test_card(tmp_path: Path) -> None:
     layers = [(np.zeros((2, 1), np.float32), np.zeros(1, np.float32))]
     policy = Policy(
         np.zeros(2, np.float32), np.ones(2, np.float32), layers, np.zeros(1, np.float32), {"task": "ant"}
@@ -61,12 +61,12 @@ def test_card(tmp_path):
     assert load_policy(tmp_path / "2.safetensors").card["return"] == 1400.0
 
 
-def test_run_without_snapshots_is_refused(tmp_path):
+def test_run_without_snapshots_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="at least 6"):
         make_ladder([Run(tmp_path)], tmp_path / "out")
 
 
-def test_published_table_is_complete():
+def test_published_table_is_complete() -> None:
     assert {task: len(returns) for task, returns in PUBLISHED_RETURNS.items()} == dict.fromkeys(
         ("halfcheetah", "hopper", "walker2d", "ant"), 6
     )

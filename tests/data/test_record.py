@@ -175,6 +175,18 @@ def test_concatenate_refuses() -> None:
             concatenate([make(demonstrator_names=("a.h5",)), replace(other, demonstrator_names=("b.h5",))])
 
 
+def test_the_index_knows_the_episodes_wherever_their_pairs_stand() -> None:
+    index = make(episode=[7, 3, 7, 3, 3, 9], demonstrator=[1, 0, 1, 0, 0, 1]).index
+    assert (index.ids.tolist(), index.length.tolist()) == ([3, 7, 9], [3, 2, 1])
+    assert index.demonstrator.tolist() == [0, 1, 1]
+    assert index.number.tolist() == [1, 0, 1, 0, 0, 2]
+    assert index.step.tolist() == [0, 0, 1, 1, 2, 0]
+    assert index.by_appearance.tolist() == [1, 0, 2]
+    assert index.sums(np.array([1, 2, 4, 8, 16, 32])).tolist() == [26, 5, 32]
+    assert [np.arange(6)[index.rows(k)].tolist() for k in range(3)] == [[1, 3, 4], [0, 2], [5]]
+    assert index.rows(2) == slice(5, 6), "neighbours are a view"
+
+
 def test_summary_is_plain_numbers() -> None:
     demos = make(
         reward=[1, 2, 3, 4, 5, 6],
@@ -190,9 +202,11 @@ def test_summary_is_plain_numbers() -> None:
     assert (summary["obs_dim"], summary["action_dim"]) == (3, 2)
     assert summary["noise_rate"] == 0.3
     assert summary["noise_fraction"] == pytest.approx(1 / 3)
+    bad = {"name": "bad", "pairs": 2, "episodes": 1}
+    good = {"name": "good", "pairs": 4, "episodes": 2}
     assert summary["demonstrators"] == [
-        {"name": "bad", "pairs": 2, "episodes": 1, "mean_return": 11.0, "expert_fraction": 0.0},
-        {"name": "good", "pairs": 4, "episodes": 2, "mean_return": 5.0, "expert_fraction": 1.0},
+        bad | {"mean_return": 11.0, "mean_reward": 5.5, "expert_fraction": 0.0},
+        good | {"mean_return": 5.0, "mean_reward": 2.5, "expert_fraction": 1.0},
     ]
     unknown = make().summary()
     assert unknown["noise_fraction"] is None
@@ -214,14 +228,14 @@ def test_fingerprint_covers_what_training_reads_and_nothing_else() -> None:
     # A pinned value: a run started with an older version must still know its demonstrations.
     assert mark == "0105543240151f1dbf2ccbc09ae2189c4bbfae59e90ff8e94ab49742225a80ac"
     others = {"expert": np.ones(6, bool), "reward": np.ones(6), "episode": np.arange(6), "noise_rate": 0.4}
-    assert replace(demos, **others, demonstrator_names=("a", "b")).fingerprint() == mark  # type: ignore[arg-type]
+    assert replace(demos, **others, demonstrator_names=("a", "b")).fingerprint() == mark
     changed = np.array(demos.obs)
     changed[5, 2] = np.nextafter(changed[5, 2], np.float32(9))
     marks = {
         mark,
         replace(demos, obs=changed).fingerprint(),
         replace(demos, action=demos.action * 2).fingerprint(),
-        replace(demos, demonstrator=[0, 0, 0, 0, 0, 1], demonstrator_names=()).fingerprint(),  # type: ignore[arg-type]
+        replace(demos, demonstrator=[0, 0, 0, 0, 0, 1], demonstrator_names=()).fingerprint(),
         Demonstrations(demos.obs[:, :2], np.hstack([demos.action, demos.action[:, :1]])).fingerprint(),
     }
     assert len(marks) == 5

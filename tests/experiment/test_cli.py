@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -20,7 +22,7 @@ grid = [tiny(seed=seed) for seed in (1, 2, 3)]
 
 
 @pytest.fixture
-def grid(tmp_path):
+def grid(tmp_path: Path):
     (tmp_path / "mine.py").write_text(GRID)
     return str(tmp_path / "mine.py")
 
@@ -48,25 +50,25 @@ def refusal(*arguments) -> RilcoError:
         (["paper", "--part", "main", "--demos-root", "nowhere"], "could not be read"),
     ],
 )
-def test_bad_input_is_refused_and_nothing_is_written(tmp_path, arguments, said):
+def test_bad_input_is_refused_and_nothing_is_written(tmp_path: Path, arguments, said) -> None:
     assert said in str(refusal(*arguments, "--out", tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 
 
-def test_options_that_are_about_something_else(tmp_path, grid):
+def test_options_that_are_about_something_else(tmp_path: Path, grid) -> None:
     assert "about the paper's grid" in str(refusal(grid, "--part", "main", "--out", tmp_path))
     assert "about the paper's grid" in str(refusal(grid, "--demos-root", "x", "--out", tmp_path))
     assert "--engine ray" in str(refusal(grid, "--address", "auto", "--out", tmp_path / "out"))
 
 
-def test_a_folder_with_a_run_of_another_configuration_is_refused(tmp_path, grid):
+def test_a_folder_with_a_run_of_another_configuration_is_refused(tmp_path: Path, grid) -> None:
     fake_run(tmp_path / "out" / run_name(tiny(seed=2)), tiny(seed=2, evaluation_episodes=9))
     error = refusal(grid, "--out", tmp_path / "out")
     assert isinstance(error, RunError)
     assert "evaluation_episodes: 9 -> 3" in str(error)
 
 
-def test_what_is_finished_is_not_begun_again(tmp_path, grid):
+def test_what_is_finished_is_not_begun_again(tmp_path: Path, grid) -> None:
     for seed in (1, 2, 3):
         fake_run(tmp_path / "out" / run_name(tiny(seed=seed)), tiny(seed=seed))
     done = call(sweep, grid, "--out", tmp_path / "out")
@@ -74,10 +76,12 @@ def test_what_is_finished_is_not_begun_again(tmp_path, grid):
     assert "3 runs, 3 of them finished already" in done.output
 
 
-def test_dry_run_lists_the_runs_and_the_time(tmp_path, grid, monkeypatch):
+def test_dry_run_lists_the_runs_and_the_time(tmp_path: Path, grid, monkeypatch: pytest.MonkeyPatch) -> None:
     from rilco.experiment import cost
 
-    speeds = lambda kinds, *how: ({name: cost.Speed(3600.0, 0.0, "") for name in kinds}, {})  # noqa: E731
+    def speeds(kinds: Iterable[str], *how: object) -> tuple[dict[str, cost.Speed], dict[str, str]]:
+        return {name: cost.Speed(3600.0, 0.0, "") for name in kinds}, {}
+
     monkeypatch.setattr(cost, "measure", speeds)
     fake_run(tmp_path / "out" / run_name(tiny(seed=1)), tiny(seed=1))
     fake_run(tmp_path / "out" / run_name(tiny(seed=2)), tiny(seed=2), iterations=4)
@@ -95,7 +99,7 @@ def test_dry_run_lists_the_runs_and_the_time(tmp_path, grid, monkeypatch):
     assert not (tmp_path / "out" / run_name(tiny(seed=3))).exists()
 
 
-def test_results_list_and_thin(tmp_path):
+def test_results_list_and_thin(tmp_path: Path) -> None:
     fake_run(tmp_path / "runs" / "a", tiny(seed=1))
     fake_run(tmp_path / "runs" / "b", tiny(seed=2), iterations=4)
     (tmp_path / "runs" / "notes.txt").write_text("")
@@ -113,7 +117,7 @@ def test_results_list_and_thin(tmp_path):
     )
 
 
-def test_thinning_into_itself_is_refused(tmp_path):
+def test_thinning_into_itself_is_refused(tmp_path: Path) -> None:
     fake_run(tmp_path / "runs" / "a", tiny())
     error = call(results, "thin", tmp_path / "runs", "--out", tmp_path / "runs").exception
     assert isinstance(error, RunError)

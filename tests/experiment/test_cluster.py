@@ -38,13 +38,13 @@ has_ray = pytest.mark.skipif(
 )
 
 
-def test_without_ray_the_engine_says_what_to_install(monkeypatch, tmp_path):
+def test_without_ray_the_engine_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ConfigError, match=r"rilco\[ray\]"):
         ClusterEngine(Settings(tmp_path, workers=1))
 
 
-def test_nothing_heavy_is_imported_where_tasks_run():
+def test_nothing_heavy_is_imported_where_tasks_run() -> None:
     code = "import sys, rilco.experiment.cluster; print({'jax', 'ray', 'h5py'} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "set()"
@@ -55,7 +55,7 @@ def request(tmp_path: Path, **options: object) -> dict:
     return settings.request(Job("run", tiny(**options)), search_path())._asdict()
 
 
-def test_a_node_that_cannot_work_says_why(tmp_path):
+def test_a_node_that_cannot_work_says_why(tmp_path: Path) -> None:
     token = tmp_path / "token"
     assert "does not see" in run_on_node(request(tmp_path), str(token), __version__)
     token.touch()
@@ -64,7 +64,7 @@ def test_a_node_that_cannot_work_says_why(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_preempted_run_leaves_a_checkpoint_and_asks_to_be_tried_again(tmp_path):
+def test_a_preempted_run_leaves_a_checkpoint_and_asks_to_be_tried_again(tmp_path: Path) -> None:
     (tmp_path / "token").touch()
     run, log = tmp_path / "out" / "run", tmp_path / "out" / "logs" / "run.log"
     ended = threading.Event()
@@ -86,7 +86,7 @@ def test_a_preempted_run_leaves_a_checkpoint_and_asks_to_be_tried_again(tmp_path
 
 
 @pytest.fixture(autouse=True)
-def own_token(monkeypatch):
+def own_token(monkeypatch: pytest.MonkeyPatch):
     """Without one, Ray would make a token for all clusters of this user, and keep it in the home folder."""
     monkeypatch.setenv("RAY_AUTH_MODE", "token")
     monkeypatch.setenv("RAY_AUTH_TOKEN", uuid.uuid4().hex)
@@ -119,7 +119,7 @@ def kill_node(raylet: int) -> None:
 
 @has_ray
 @pytest.mark.slow
-def test_a_killed_node_loses_nothing(tmp_path, cluster):
+def test_a_killed_node_loses_nothing(tmp_path: Path, cluster) -> None:
     """Runs go on elsewhere from their checkpoints, and end with the bytes of a sweep on one machine."""
     address, raylet = cluster
     grid, out = grid_file(tmp_path, 10_000), tmp_path / "out"
@@ -143,7 +143,7 @@ def test_a_killed_node_loses_nothing(tmp_path, cluster):
 
 @has_ray
 @pytest.mark.slow
-def test_ctrl_c_with_ray_leaves_checkpoints(tmp_path):
+def test_ctrl_c_with_ray_leaves_checkpoints(tmp_path: Path) -> None:
     """On a cluster that the sweep starts itself."""
     out = tmp_path / "out"
     process = start_sweep(grid_file(tmp_path, 10_000_000), "--out", out, "--engine", "ray", "--jobs", 2)
@@ -159,7 +159,7 @@ def test_ctrl_c_with_ray_leaves_checkpoints(tmp_path):
 
 @has_ray
 @pytest.mark.slow
-def test_an_address_where_nothing_is(tmp_path):
+def test_an_address_where_nothing_is(tmp_path: Path) -> None:
     process = start_sweep(
         grid_file(tmp_path, 200), "--out", tmp_path / "out", "--engine", "ray", "--address", "127.0.0.1:1"
     )

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from tests.experiment.tiny import fake_run, tiny
@@ -18,14 +19,14 @@ from rilco.experiment.sweep import survey
 from rilco.runs.interrupt import StopSignal
 
 
-def test_makespan_starts_each_run_when_there_is_room():
+def test_makespan_starts_each_run_when_there_is_room() -> None:
     assert makespan([3.0, 1.0, 1.0, 1.0], 2) == 3.0
     assert makespan([1.0, 1.0, 1.0, 3.0], 2) == 4.0
     assert makespan([2.0, 5.0], 10) == 5.0
     assert makespan([], 4) == 0.0
 
 
-def test_time_is_iterations_and_evaluations_and_only_what_is_left():
+def test_time_is_iterations_and_evaluations_and_only_what_is_left() -> None:
     config = tiny(steps=2000, evaluate_every=200)  # 100 iterations, 10 evaluations of 3 episodes
     speed = Speed(seconds_per_iteration=0.5, seconds_per_step=0.001, measured="")
     whole = 100 * 0.5 + 10 * 3 * 1000 * 0.001
@@ -40,7 +41,7 @@ def test_time_is_iterations_and_evaluations_and_only_what_is_left():
     assert time_left(never, speed, 0) == pytest.approx(50)
 
 
-def test_the_papers_runs_are_of_few_kinds():
+def test_the_papers_runs_are_of_few_kinds() -> None:
     labels = {label(config) for config in paper()}
     methods = ("ril-co", "ril-p", "gail-logistic", "vild", "bc")
     usual = {
@@ -50,14 +51,14 @@ def test_the_papers_runs_are_of_few_kinds():
     assert labels == usual | gaussian
 
 
-def test_runs_of_other_sizes_are_of_another_kind():
+def test_runs_of_other_sizes_are_of_another_kind() -> None:
     grid = Grid(num_envs=[8, 32], task="ant", method=["fairl", "gail-ap"], noise_rate=[0.0, 0.4], seed=[1, 2])
     assert len({label(config) for config in grid}) == 2
     assert all(kind(config).steps == 35 * config.transitions_per_iteration for config in grid)
 
 
 @pytest.fixture
-def measured(monkeypatch):
+def measured(monkeypatch: pytest.MonkeyPatch):
     """Instead of measuring: what was asked for, and answers."""
     asked = []
 
@@ -75,7 +76,7 @@ def estimate_of(jobs, out, side_by_side=2):
     return estimate(jobs, standings, out, side_by_side=side_by_side, workers=1, stop=StopSignal())
 
 
-def test_each_kind_is_measured_once_and_remembered(tmp_path, measured):
+def test_each_kind_is_measured_once_and_remembered(tmp_path: Path, measured) -> None:
     jobs = make_jobs([tiny(seed=seed) for seed in (1, 2)])
     costs = estimate_of(jobs, tmp_path)
     assert costs.seconds == {job.name: 10.0 for job in jobs}
@@ -88,14 +89,14 @@ def test_each_kind_is_measured_once_and_remembered(tmp_path, measured):
     assert estimate_of(jobs, tmp_path) == costs
 
 
-def test_finished_runs_cost_nothing_and_interrupted_ones_what_is_left(tmp_path, measured):
+def test_finished_runs_cost_nothing_and_interrupted_ones_what_is_left(tmp_path: Path, measured) -> None:
     jobs = make_jobs([(f"run{seed}", tiny(seed=seed)) for seed in range(3)])
     fake_run(tmp_path / "run0", jobs[0].config)
     fake_run(tmp_path / "run1", jobs[1].config, iterations=4)
     assert estimate_of(jobs, tmp_path).seconds == pytest.approx({"run1": 6.0, "run2": 10.0})
 
 
-def test_a_kind_that_cannot_be_measured_is_said_so(tmp_path, measured):
+def test_a_kind_that_cannot_be_measured_is_said_so(tmp_path: Path, measured) -> None:
     jobs = make_jobs([tiny(), tiny("bad")])
     costs = estimate_of(jobs, tmp_path)
     assert list(costs.seconds) == [jobs[0].name]
@@ -103,7 +104,7 @@ def test_a_kind_that_cannot_be_measured_is_said_so(tmp_path, measured):
 
 
 @pytest.mark.slow
-def test_a_real_measurement(tmp_path):
+def test_a_real_measurement(tmp_path: Path) -> None:
     jobs = make_jobs([tiny(steps=2_000_000), tiny("Raises", steps=2_000_000)])
     costs = estimate_of(jobs, tmp_path)
     assert costs.seconds[jobs[0].name] > 0
@@ -114,7 +115,7 @@ def test_a_real_measurement(tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["estimate.json"]
 
 
-def test_an_interrupt_while_measuring_ends_it():
+def test_an_interrupt_while_measuring_ends_it() -> None:
     stop = StopSignal()
     stop.signum = 2
     with pytest.raises(KeyboardInterrupt):
@@ -126,7 +127,7 @@ def test_an_interrupt_while_measuring_ends_it():
 LINES = [{"iteration": i, "transitions": 20 * i, "seconds": 100.0 + 2.0 * i} for i in range(1, 36)]
 
 
-def test_processor_time_counts_and_not_the_clock():
+def test_processor_time_counts_and_not_the_clock() -> None:
     """Two seconds an iteration by the clock, since others are busy; 0.1 + 0.3 of the processors'."""
     samples = [Sample(i, 5 + 0.1 * i, 1 + 0.3 * i) for i in (0, 3, 6, 20, 34)]
     found = speed(LINES, samples, tiny(), workers=1)
@@ -134,14 +135,14 @@ def test_processor_time_counts_and_not_the_clock():
     assert found.seconds_per_step == pytest.approx(0.3 / 20)
 
 
-def test_processor_time_of_several_rollout_processes_is_divided():
+def test_processor_time_of_several_rollout_processes_is_divided() -> None:
     """And does not count once they are ending."""
     samples = [*(Sample(i, 0.1 * i, 0.3 * i) for i in (0, 6, 34)), Sample(35, 3.5, 0.0), Sample(35, 3.6, 0.0)]
     found = speed(LINES, samples, tiny(), workers=3)
     assert found.seconds_per_iteration == pytest.approx(0.2)
 
 
-def test_without_samples_the_clock_counts():
+def test_without_samples_the_clock_counts() -> None:
     found = speed(LINES, [], tiny(), workers=1)
     assert found.seconds_per_iteration == pytest.approx(2.0)
     assert found.seconds_per_step == pytest.approx(0.1)
@@ -159,7 +160,7 @@ def test_without_samples_the_clock_counts():
     assert speed(LINES, late, tiny(), workers=1) == found
 
 
-def test_what_acts_only_in_evaluations():
+def test_what_acts_only_in_evaluations() -> None:
     lines = [{"iteration": 100 * i, "seconds": float(i)} for i in range(1, 35)]
     lines.append({"iteration": 3500, "seconds": 65.0, "eval_length": 10.0})  # 3 episodes
     samples = [Sample(0, 0.0, 0.0), Sample(600, 1.0, 7.0), Sample(3400, 29.0, 7.0), Sample(3400, 29.0, 10.0)]
@@ -171,7 +172,7 @@ def test_what_acts_only_in_evaluations():
     assert found.seconds_per_step == pytest.approx(30.0 / 30)
 
 
-def test_processor_time_of_a_process_and_its_children():
+def test_processor_time_of_a_process_and_its_children() -> None:
     burn = "import time; end = time.process_time() + 0.3\nwhile time.process_time() < end: pass\n"
     code = f"import subprocess, sys\np = subprocess.Popen([sys.executable, '-c', {burn + 'print(1, flush=True); input()'!r}], stdin=sys.stdin)\np.wait()"
     process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from tests.experiment.tiny import tiny
@@ -11,11 +12,11 @@ from tests.experiment.tiny import tiny
 from rilco.config import RunConfig
 from rilco.errors import ConfigError
 from rilco.experiment import Grid, paper
-from rilco.experiment.grid import flat, make_jobs, run_name
+from rilco.experiment.grid import make_jobs, run_name
 from rilco.experiment.published import PARTS
 
 
-def test_a_grid_is_all_combinations_the_last_fastest():
+def test_a_grid_is_all_combinations_the_last_fastest() -> None:
     grid = Grid(seed=range(1, 3), task="hopper", noise_rate=[0.0, 0.4], method="ril-co", steps=2e6)
     configs = list(grid)
     assert len(grid) == len(configs) == 4
@@ -23,7 +24,7 @@ def test_a_grid_is_all_combinations_the_last_fastest():
     assert all(c.steps == 2_000_000 and c.task.task == "hopper" for c in configs)
 
 
-def test_settings_with_a_dot_and_values_that_are_tuples():
+def test_settings_with_a_dot_and_values_that_are_tuples() -> None:
     grid = Grid(
         {"classifier.lam": [0.25, 0.75], "acktr.hidden_sizes": (8, 8)},
         task="ant",
@@ -34,7 +35,7 @@ def test_settings_with_a_dot_and_values_that_are_tuples():
     assert {c.acktr.hidden_sizes for c in grid} == {(8, 8)}
 
 
-def test_an_axis_without_values_is_refused():
+def test_an_axis_without_values_is_refused() -> None:
     with pytest.raises(ConfigError, match="seed has no values"):
         Grid(seed=[], task="ant")
 
@@ -60,46 +61,46 @@ def test_an_axis_without_values_is_refused():
         ({"env": "a/../b-v1", "method": "acktr"}, "a-..-b-v1/acktr/seed-1"),
     ],
 )
-def test_names_say_what_a_run_is(options, name):
+def test_names_say_what_a_run_is(options, name: str) -> None:
     assert [job.name for job in make_jobs([options])] == [name]
 
 
-def test_long_names_are_cut_and_stay_different():
+def test_long_names_are_cut_and_stay_different() -> None:
     widths = [(64,) * 60 + (last,) for last in (1, 2)]
     names = [run_name(tiny(**{"acktr.hidden_sizes": width})) for width in widths]
     assert names[0] != names[1]
     assert all(len(part) <= 100 for name in names for part in name.split("/"))
 
 
-def test_names_do_not_depend_on_length_and_evaluation():
+def test_names_do_not_depend_on_length_and_evaluation() -> None:
     assert run_name(tiny()) == run_name(tiny(steps=400, evaluate_every=20, evaluation_episodes=1))
 
 
-def test_grids_may_name_their_runs():
+def test_grids_may_name_their_runs() -> None:
     jobs = make_jobs([("a/first", tiny()), ("a/second", {"env": "X-v0", "method": "acktr", "steps": 2e3})])
     assert [(job.name, job.config.steps) for job in jobs] == [("a/first", 200), ("a/second", 2000)]
 
 
 @pytest.mark.parametrize("name", ["", "/abs", "../up", "a/../../b", 3])
-def test_names_outside_the_folder_are_refused(name):
+def test_names_outside_the_folder_are_refused(name: object) -> None:
     with pytest.raises(ConfigError, match="below the sweep's folder"):
         make_jobs([(name, tiny())])
 
 
-def test_duplicates_are_refused():
+def test_duplicates_are_refused() -> None:
     with pytest.raises(ConfigError, match="yields this run twice"):
         make_jobs([tiny(), tiny()])
     with pytest.raises(ConfigError, match=r"share this folder.*steps: 200 -> 400"):
         make_jobs([tiny(), tiny(steps=400)])
 
 
-def test_what_is_no_run_is_refused():
+def test_what_is_no_run_is_refused() -> None:
     with pytest.raises(ConfigError, match="A grid yields runs"):
         make_jobs(["ant"])
 
 
-def test_flat_has_every_setting():
-    table = flat(tiny())
+def test_flat_has_every_setting() -> None:
+    table = tiny().flat()
     assert table["acktr.hidden_sizes"] == (8, 8)
     assert table["task"] == "tests.environments:Drift-v0"
     assert table["noise_rate"] is None
@@ -108,7 +109,7 @@ def test_flat_has_every_setting():
 # -- the paper -----------------------------------------------------------------------------------
 
 
-def test_the_paper_is_a_thousand_runs_and_the_gaussian_ones():
+def test_the_paper_is_a_thousand_runs_and_the_gaussian_ones() -> None:
     configs = list(paper())
     jobs = make_jobs(configs)
     assert len(jobs) == 4 * 5 * 10 * 5 + 6 * 5
@@ -124,7 +125,7 @@ def test_the_paper_is_a_thousand_runs_and_the_gaussian_ones():
     ("part", "runs"),
     [("main", 4 * 5 * 7 * 5), ("ablation", 4 * 5 * 4 * 5), ("gaussian", 30), ("headline", 140)],
 )
-def test_parts_of_the_paper(part, runs):
+def test_parts_of_the_paper(part, runs) -> None:
     configs = list(paper((part,)))
     assert len(configs) == runs
     assert Counter(c.seed for c in configs) == dict.fromkeys((1, 2, 3, 4, 5), runs // 5)
@@ -135,7 +136,7 @@ def test_parts_of_the_paper(part, runs):
         assert "bc" not in {c.method for c in configs}
 
 
-def test_every_published_number_has_its_runs(shared_dir):
+def test_every_published_number_has_its_runs(shared_dir: Path) -> None:
     with (shared_dir / "paper" / "published_finals.csv").open() as file:
         published = {
             (r["task"], r["noise"], float(r["noise_rate"]), r["method"]) for r in csv.DictReader(file)
@@ -144,13 +145,13 @@ def test_every_published_number_has_its_runs(shared_dir):
     assert ours == published
 
 
-def test_unknown_part():
+def test_unknown_part() -> None:
     with pytest.raises(ConfigError, match="Did you mean 'ablation'"):
         list(paper(("ablations",)))
     assert set(PARTS) == {"main", "ablation", "gaussian", "headline"}
 
 
-def test_own_files_instead_of_the_standard_datasets(tmp_path):
+def test_own_files_instead_of_the_standard_datasets(tmp_path: Path) -> None:
     for name in ("HalfCheetahBulletEnv-v0", "HopperBulletEnv-v0", "walker2d", "ant"):
         (tmp_path / name).mkdir()
     configs = list(paper(("headline",), demos_root=tmp_path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 from importlib import resources
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ from rilco.experiment.published import (
 from rilco.experiment.statistics import Estimate
 
 
-def test_every_cell_of_the_paper_is_there():
+def test_every_cell_of_the_paper_is_there() -> None:
     grid = {
         CellKey(task, POLICY, rate, m)
         for task, rate, m in itertools.product(TASKS, RATES, {*MAIN, *ABLATION})
@@ -34,13 +35,13 @@ def test_every_cell_of_the_paper_is_there():
     assert all(np.isfinite(cell.curve).all() for cell in load_published().values())
 
 
-def test_the_file_names_its_source():
+def test_the_file_names_its_source() -> None:
     text = (resources.files("rilco.experiment") / "published.csv").read_text()
     assert "Tangkaratt" in text[:200]
     assert "AISTATS 2021" in text[:300]
 
 
-def test_quoted_as_published(shared_dir):
+def test_quoted_as_published(shared_dir: Path) -> None:
     with (shared_dir / "paper" / "published_finals.csv").open() as file:
         finals = list(csv.DictReader(file))
     with (shared_dir / "paper" / "published_curves.csv").open() as file:
@@ -65,7 +66,8 @@ def test_quoted_as_published(shared_dir):
 @pytest.fixture
 def cell() -> PublishedCell:
     """Stretch i has mean i and standard error i / 10."""
-    return PublishedCell(Estimate(49.0, 4.9, 5), np.stack([np.arange(50.0), np.arange(50.0) / 10], axis=1))
+    curve = np.stack([np.arange(50.0), np.arange(50.0) / 10], axis=1)
+    return PublishedCell(Estimate(49.0, 4.9, 5), curve, np.zeros((5, 20)))
 
 
 @pytest.mark.parametrize(
@@ -80,8 +82,19 @@ def cell() -> PublishedCell:
         (25e6, 26e6, 49.0),
     ],
 )
-def test_average_over_any_stretch(cell, start, end, mean):
+def test_average_over_any_stretch(cell, start, end, mean) -> None:
     found = cell.over(start, end)
     assert found.mean == pytest.approx(mean)
     assert found.stderr == pytest.approx(mean / 10)
     assert found.runs == 5
+
+
+def test_every_published_run_is_quoted(shared_dir: Path) -> None:
+    with (shared_dir / "paper" / "published_seeds.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 20 * sum(len(cell.seeds) for cell in load_published().values())
+    for row in rows:
+        key = CellKey(row["task"], row["noise"], float(row["noise_rate"]), row["method"])
+        million = int(row["to_transitions"]) // 1_000_000 - 1
+        quoted = load_published()[key].seeds[int(row["seed"]) - 1, million]
+        assert quoted == pytest.approx(float(row["mean"]), abs=0.5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 from tests.experiment.tiny import tiny
@@ -18,7 +19,7 @@ def jobs():
     return make_jobs(paper())
 
 
-def test_filters_are_anded_and_their_values_ored(jobs):
+def test_filters_are_anded_and_their_values_ored(jobs) -> None:
     chosen = select(jobs, ["task=ant", "noise_rate=0.4", "method=ril-co,gail-logistic", "seed=1,2"])
     assert [job.name for job in chosen if "gaussian" not in job.name] == [
         f"ant/noise-0.4/{method}/seed-{seed}" for seed in (1, 2) for method in ("ril-co", "gail-logistic")
@@ -29,7 +30,7 @@ def test_filters_are_anded_and_their_values_ored(jobs):
     assert select(jobs, []) == jobs
 
 
-def test_any_setting_can_be_filtered():
+def test_any_setting_can_be_filtered() -> None:
     jobs = make_jobs(
         Grid({"classifier.lam": [0.25, 0.5]}, task=["ant", "hopper"], noise_rate=0.4, method="ril-co")
     )
@@ -53,12 +54,12 @@ def test_any_setting_can_be_filtered():
         (["demo_kind=gaussian", "task=hopper"], "no run fits all of that"),
     ],
 )
-def test_filters_that_cannot_work_say_why(jobs, filters, said):
+def test_filters_that_cannot_work_say_why(jobs, filters, said) -> None:
     with pytest.raises(ConfigError, match=said):
         select(jobs, filters)
 
 
-def test_an_empty_grid():
+def test_an_empty_grid() -> None:
     with pytest.raises(ConfigError, match="no runs"):
         select([], [])
 
@@ -66,17 +67,17 @@ def test_an_empty_grid():
 @pytest.mark.parametrize(
     ("text", "seeds"), [("1", [1]), ("1-3", [1, 2, 3]), ("7,1-2", [7, 1, 2]), (" 1 - 2 , 4 ", [1, 2, 4])]
 )
-def test_seeds(text, seeds):
+def test_seeds(text: str, seeds) -> None:
     assert parse_seeds(text) == seeds
 
 
 @pytest.mark.parametrize("text", ["", "a", "1-", "-1", "3-1", "1,,2", "1,1", "1-3,2", "0-99999999", "1.5"])
-def test_bad_seeds(text):
+def test_bad_seeds(text: str) -> None:
     with pytest.raises(ConfigError, match="--seeds"):
         parse_seeds(text)
 
 
-def test_seeds_replace_those_of_the_grid():
+def test_seeds_replace_those_of_the_grid() -> None:
     jobs = make_jobs(Grid(task="ant", noise_rate=0.4, method=["ril-co", "bc"], seed=[1, 2]))
     changed = with_seeds(jobs, [2, 8])
     assert [(job.config.seed, job.config.method) for job in changed] == [
@@ -90,7 +91,7 @@ def test_seeds_replace_those_of_the_grid():
         with_seeds(make_jobs([("mine", tiny())]), [1])
 
 
-def test_steps_replace_those_of_the_grid():
+def test_steps_replace_those_of_the_grid() -> None:
     (job,) = with_steps(make_jobs([("mine", tiny())]), 1000)
     assert (job.name, job.config.steps) == ("mine", 1000)
     decay = tiny(**{"acktr.learning_rate_decay": True})
@@ -103,7 +104,7 @@ def test_steps_replace_those_of_the_grid():
 @pytest.mark.parametrize(
     ("settings", "expected"), [({}, 25), ({"classifier.lam_iterations": 7}, 7)], ids=["default", "given"]
 )
-def test_lambda_grows_in_the_first_half_of_the_new_length(settings, expected):
+def test_lambda_grows_in_the_first_half_of_the_new_length(settings, expected) -> None:
     options = {"task": "ant", "noise_rate": 0.4, "method": "ril-co", "steps": 10 * 640}
     (job,) = make_jobs([{**options, "lambda_schedule": "linear", **settings}])
     (longer,) = with_steps([job], 50 * 640)
@@ -129,13 +130,13 @@ broken = lambda: 1 / 0
 
 
 @pytest.fixture
-def grid_file(tmp_path):
+def grid_file(tmp_path: Path):
     (tmp_path / "beside.py").write_text("RATES = (0.1, 0.2)\n")
     (tmp_path / "mine.py").write_text(GRID_FILE)
     return tmp_path / "mine.py"
 
 
-def test_a_grid_of_the_users(grid_file):
+def test_a_grid_of_the_users(grid_file: Path) -> None:
     assert [job.name for job in load_grid(str(grid_file))] == [
         "hopper/noise-0.1/ril-co/seed-1",
         "hopper/noise-0.2/ril-co/seed-1",
@@ -143,7 +144,9 @@ def test_a_grid_of_the_users(grid_file):
     assert len(load_grid(f"{grid_file}:as_grid")) == 3
 
 
-def test_an_error_of_theirs_is_shown_from_their_file_on(grid_file, monkeypatch):
+def test_an_error_of_theirs_is_shown_from_their_file_on(
+    grid_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(grid_file.parent)
     for source in ("mine.py", str(grid_file)):
         with pytest.raises(
@@ -153,7 +156,7 @@ def test_an_error_of_theirs_is_shown_from_their_file_on(grid_file, monkeypatch):
         assert "selection.py" not in str(caught.value)
 
 
-def test_a_grid_may_define_dataclasses_and_hides_no_module(tmp_path):
+def test_a_grid_may_define_dataclasses_and_hides_no_module(tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text(
         "from __future__ import annotations\n"
         "import dataclasses\n\n"
@@ -167,7 +170,7 @@ def test_a_grid_may_define_dataclasses_and_hides_no_module(tmp_path):
     assert sys.modules["json"] is before
 
 
-def test_grids_that_cannot_be_loaded(grid_file, tmp_path):
+def test_grids_that_cannot_be_loaded(grid_file: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="Did you mean 'as_grid'"):
         load_grid(f"{grid_file}:asgrid")
     with pytest.raises(ConfigError, match="ZeroDivisionError"):

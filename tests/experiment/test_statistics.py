@@ -14,16 +14,18 @@ from rilco.experiment.statistics import (
     compare,
     estimate,
     final_return,
+    holm,
     improvement,
     improvement_interval,
     interquartile_mean,
     iqm_interval,
     probability_of_improvement,
     stretch_means,
+    welch,
 )
 
 
-def test_final_return_is_the_mean_of_the_last_640k_transitions():
+def test_final_return_is_the_mean_of_the_last_640k_transitions() -> None:
     transitions = np.arange(1, 51) * 100_000
     returns = np.arange(50.0)
     # 5.0 M - 640 k = 4.36 M: evaluations at 4.4 to 5.0 M, that is the last seven
@@ -32,11 +34,11 @@ def test_final_return_is_the_mean_of_the_last_640k_transitions():
     assert final_return(transitions, returns, window=100_001) == 48.5
 
 
-def test_final_return_of_a_run_that_is_shorter_than_the_window():
+def test_final_return_of_a_run_that_is_shorter_than_the_window() -> None:
     assert final_return(np.array([640, 1280]), np.array([1.0, 3.0])) == 2.0
 
 
-def test_estimate_has_the_textbook_standard_error():
+def test_estimate_has_the_textbook_standard_error() -> None:
     assert estimate([1.0, 2.0, 3.0, 6.0]) == (3.0, pytest.approx(math.sqrt(14 / 3) / 2), 4)
     assert estimate([7.0]) == (7.0, None, 1)
 
@@ -44,7 +46,7 @@ def test_estimate_has_the_textbook_standard_error():
 @pytest.mark.parametrize(
     "difference, verdict", [(9.9, "within"), (-9.9, "within"), (10.1, "above"), (-10.1, "below")]
 )
-def test_verdict_at_two_standard_errors_of_the_difference(difference, verdict):
+def test_verdict_at_two_standard_errors_of_the_difference(difference, verdict) -> None:
     # root(3² + 4²) = 5
     comparison = compare(Estimate(100.0 + difference, 3.0, 4), Estimate(100.0, 4.0, 5))
     assert comparison.difference == pytest.approx(difference)
@@ -53,13 +55,13 @@ def test_verdict_at_two_standard_errors_of_the_difference(difference, verdict):
     assert not comparison.borrowed
 
 
-def test_a_single_run_scatters_like_a_published_one():
+def test_a_single_run_scatters_like_a_published_one() -> None:
     comparison = compare(Estimate(0.0, None, 1), Estimate(0.0, 2.0, 5))
     assert comparison.borrowed
     assert comparison.stderr == pytest.approx(2.0 * math.sqrt(1 + 5))  # sd = 2 √5, and the mean's own 2
 
 
-def test_stretch_means_against_a_loop():
+def test_stretch_means_against_a_loop() -> None:
     rng = np.random.default_rng(0)
     transitions = np.cumsum(rng.integers(1, 7, 200)) * 10  # many fall on the end of a stretch
     returns = rng.normal(size=200)
@@ -75,7 +77,7 @@ def test_stretch_means_against_a_loop():
 # -- over the tasks ------------------------------------------------------------------------------
 
 
-def test_interquartile_mean_of_known_numbers():
+def test_interquartile_mean_of_known_numbers() -> None:
     assert interquartile_mean(np.array([100.0, 1.0, 2.0, -50.0])) == 1.5
     assert interquartile_mean(np.arange(8.0)) == 3.5
     assert interquartile_mean(np.array([1.0, 5.0])) == 3.0  # too few to leave any out
@@ -83,12 +85,12 @@ def test_interquartile_mean_of_known_numbers():
 
 
 @pytest.mark.parametrize("count", [3, 4, 7, 20, 101])
-def test_interquartile_mean_is_scipys_trimmed_mean(count):
+def test_interquartile_mean_is_scipys_trimmed_mean(count: int) -> None:
     scores = np.random.default_rng(count).normal(size=(5, count))
     np.testing.assert_allclose(interquartile_mean(scores), scipy.stats.trim_mean(scores, 0.25, axis=-1))
 
 
-def test_improvement_against_all_pairs():
+def test_improvement_against_all_pairs() -> None:
     rng = np.random.default_rng(1)
     x, y = rng.integers(0, 5, 6).astype(float), rng.integers(0, 5, 4).astype(float)  # with ties
     pairs = [1.0 if a > b else 0.5 if a == b else 0.0 for a, b in itertools.product(x, y)]
@@ -98,13 +100,13 @@ def test_improvement_against_all_pairs():
     assert improvement(x, y) == pytest.approx(u / (len(x) * len(y)))
 
 
-def test_improvement_of_two_normals_has_its_closed_form():
+def test_improvement_of_two_normals_has_its_closed_form() -> None:
     rng = np.random.default_rng(2)
     x, y = rng.normal(0.7, 1.0, 1000), rng.normal(0.0, 1.0, 1000)
     assert improvement(x, y) == pytest.approx(scipy.stats.norm.cdf(0.7 / math.sqrt(2)), abs=0.03)
 
 
-def test_probability_of_improvement_counts_every_task_alike():
+def test_probability_of_improvement_counts_every_task_alike() -> None:
     always, never = (np.array([2.0] * 9), np.array([1.0])), (np.array([1.0]), np.array([2.0] * 5))
     assert probability_of_improvement([always[0], never[0]], [always[1], never[1]]) == 0.5
 
@@ -118,7 +120,7 @@ def check_tails(interval, values):
     assert (values >= interval.high - 1e-9).mean() >= 0.02
 
 
-def test_intervals_against_all_possible_resamples():
+def test_intervals_against_all_possible_resamples() -> None:
     tasks = [np.array([0.0, 1.0, 5.0]), np.array([2.0, 2.5, 7.0])]
     rivals = [np.array([1.0, 2.0]), np.array([2.0, 9.0])]
 
@@ -134,19 +136,39 @@ def test_intervals_against_all_possible_resamples():
     check_tails(improvement_interval(tasks, rivals, resamples=20_000), np.add.outer(*each).ravel() / 2)
 
 
-def test_intervals_are_stratified_by_task():
+def test_intervals_are_stratified_by_task() -> None:
     # Each task's runs agree, so drawing them again changes nothing; drawing across tasks would.
     tasks = [np.array([1.0, 1.0, 1.0]), np.array([5.0, 5.0, 5.0])]
     assert iqm_interval(tasks) == (3.0, 3.0)
 
 
-def test_a_single_run_of_a_task_gives_no_interval():
+def test_a_single_run_of_a_task_gives_no_interval() -> None:
     several, single = np.array([1.0, 2.0]), np.array([3.0])
     assert iqm_interval([several, single]) is None
     assert improvement_interval([several], [single]) is None
     assert iqm_interval([several, several]) is not None
 
 
-def test_intervals_are_the_same_every_time():
+def test_intervals_are_the_same_every_time() -> None:
     tasks = [np.random.default_rng(3).normal(size=5)]
     assert iqm_interval(tasks) == iqm_interval(tasks)
+
+
+def test_welch_by_its_formula() -> None:
+    ours, theirs = np.array([1.0, 2.0, 4.0, 7.0]), np.array([3.0, 3.5, 3.0])
+    spread = [group.var(ddof=1) / len(group) for group in (ours, theirs)]
+    found = welch(ours, theirs)
+    assert found is not None
+    freedom = sum(spread) ** 2 / (spread[0] ** 2 / 3 + spread[1] ** 2 / 2)
+    t = found.mean / math.sqrt(sum(spread))
+    assert found.mean == pytest.approx(3.5 - 9.5 / 3)
+    assert found.p_value == pytest.approx(2 * scipy.stats.t.sf(abs(t), freedom))
+    half = scipy.stats.t.ppf(0.975, freedom) * math.sqrt(sum(spread))
+    assert found.interval == pytest.approx((found.mean - half, found.mean + half))
+    assert welch([1.0], theirs) is None
+
+
+def test_holm_multiplies_the_smallest_most_and_never_turns_the_order() -> None:
+    assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
+    assert holm([0.5, 0.9]) == [1.0, 1.0]
+    assert holm([]) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 import time
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -17,7 +18,7 @@ from rilco.experiment.sweep import survey
 
 
 @pytest.fixture
-def board(tmp_path):
+def board(tmp_path: Path):
     jobs = make_jobs([(f"run{seed}", tiny(seed=seed)) for seed in range(5)])
     fake_run(tmp_path / "run0", jobs[0].config)
     fake_run(tmp_path / "run1", jobs[1].config, iterations=3)
@@ -25,12 +26,12 @@ def board(tmp_path):
 
 
 def text(table) -> str:
-    console = Console(file=io.StringIO(), width=100)
-    console.print(table)
-    return console.file.getvalue()
+    shown = io.StringIO()
+    Console(file=shown, width=100).print(table)
+    return shown.getvalue()
 
 
-def test_rows_show_state_transitions_and_return(board):
+def test_rows_show_state_transitions_and_return(board) -> None:
     assert board.summary() == "1 finished, 4 waiting"
     job = board.rows["run2"].job
     board.begin(job, "started")
@@ -51,7 +52,7 @@ def test_rows_show_state_transitions_and_return(board):
     assert "not shown" in text(make_table(board, rows=3))
 
 
-def test_time_left_follows_the_speed_since_the_sweep_began(board, monkeypatch):
+def test_time_left_follows_the_speed_since_the_sweep_began(board, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     row = board.rows["run1"]
@@ -70,7 +71,7 @@ def test_time_left_follows_the_speed_since_the_sweep_began(board, monkeypatch):
     assert cells(row)[-1] == "20 s"
 
 
-def test_a_finished_row_has_no_time_left():
+def test_a_finished_row_has_no_time_left() -> None:
     (job,) = make_jobs([tiny()])
     assert Row(job, "finished").seconds_left is None
 
@@ -79,7 +80,7 @@ def test_a_finished_row_has_no_time_left():
     ("seconds", "shown"),
     [(0.4, "0 s"), (59, "59 s"), (61, "1 min"), (3599, "1 h 00 min"), (36_300, "10 h 05 min")],
 )
-def test_durations(seconds, shown):
+def test_durations(seconds, shown) -> None:
     assert duration(seconds) == shown
 
 
@@ -87,7 +88,7 @@ def test_durations(seconds, shown):
 
 
 @pytest.fixture
-def clock(monkeypatch):
+def clock(monkeypatch: pytest.MonkeyPatch):
     """A clock to set."""
     now = [1000.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
@@ -97,19 +98,20 @@ def clock(monkeypatch):
 @pytest.fixture
 def lines(board, clock):
     """A display, and what it has said since it was last asked."""
-    console = Console(file=io.StringIO(), width=40)  # narrower than a line, which must stay one
+    shown = io.StringIO()
+    console = Console(file=shown, width=40)  # narrower than a line, which must stay one
 
     def said() -> list[str]:
-        text = console.file.getvalue()
-        console.file.seek(0)
-        console.file.truncate()
+        text = shown.getvalue()
+        shown.seek(0)
+        shown.truncate()
         return text.splitlines()
 
     with make_display(board, console) as display:
         yield display, said
 
 
-def learn(board, name, iterations):
+def learn(board, name, iterations: int):
     """Metrics of so many iterations, whatever was there before."""
     folder, config = board.out / name, board.rows[name].job.config
     if folder.exists():
@@ -117,14 +119,14 @@ def learn(board, name, iterations):
     fake_run(folder, config, iterations=iterations)
 
 
-def test_a_note_is_said_as_it_is(lines):
+def test_a_note_is_said_as_it_is(lines) -> None:
     display, said = lines
     display.refresh()
     display.note("[run0] is *not* markup, and no line is too long to stay one line")
     assert said() == ["[run0] is *not* markup, and no line is too long to stay one line"]
 
 
-def test_every_start_is_told_once_and_from_where(board, lines):
+def test_every_start_is_told_once_and_from_where(board, lines) -> None:
     display, said = lines
     for name in ("run1", "run2"):
         board.begin(board.rows[name].job, "started")
@@ -134,7 +136,7 @@ def test_every_start_is_told_once_and_from_where(board, lines):
     assert said() == []
 
 
-def test_what_waits_in_a_queue_starts_when_it_is_seen_to_learn(board, lines, clock):
+def test_what_waits_in_a_queue_starts_when_it_is_seen_to_learn(board, lines, clock) -> None:
     display, said = lines
     job = board.rows["run2"].job
     board.begin(job, "queued")
@@ -150,7 +152,7 @@ def test_what_waits_in_a_queue_starts_when_it_is_seen_to_learn(board, lines, clo
     assert said() == ["run2: finished after 200 transitions in 2 min, return 100"]
 
 
-def test_every_end_is_told_with_return_and_time_or_why(board, lines, clock):
+def test_every_end_is_told_with_return_and_time_or_why(board, lines, clock) -> None:
     display, said = lines
     for name in ("run2", "run3", "run4"):
         board.begin(board.rows[name].job, "started")
@@ -167,7 +169,7 @@ def test_every_end_is_told_with_return_and_time_or_why(board, lines, clock):
     ]
 
 
-def test_now_and_then_a_line_says_how_far_everything_is(board, lines, clock):
+def test_now_and_then_a_line_says_how_far_everything_is(board, lines, clock) -> None:
     display, said = lines
     for name in ("run1", "run2"):
         board.begin(board.rows[name].job, "started")
@@ -193,7 +195,7 @@ def test_now_and_then_a_line_says_how_far_everything_is(board, lines, clock):
     assert said() == []
 
 
-def test_time_left_of_all_needs_one_that_was_seen_and_counts_what_ended(board, lines, clock):
+def test_time_left_of_all_needs_one_that_was_seen_and_counts_what_ended(board, lines, clock) -> None:
     assert board.seconds_left is None
     job = board.rows["run2"].job
     board.begin(job, "started")
@@ -217,7 +219,7 @@ def test_time_left_of_all_needs_one_that_was_seen_and_counts_what_ended(board, l
     assert board.seconds_left == pytest.approx(50.0 + 200 * 0.3)
 
 
-def test_a_line_names_only_so_many(board, monkeypatch):
+def test_a_line_names_only_so_many(board, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(status, "MOST_NAMED", 2)
     for row in board.rows.values():
         row.state = "running"
@@ -228,13 +230,14 @@ def test_a_line_names_only_so_many(board, monkeypatch):
 # -- a table, where there is one -----------------------------------------------------------------
 
 
-def test_a_live_table_on_a_terminal(board):
-    console = Console(file=io.StringIO(), width=100, height=20, force_terminal=True)
+def test_a_live_table_on_a_terminal(board) -> None:
+    shown = io.StringIO()
+    console = Console(file=shown, width=100, height=20, force_terminal=True)
     with make_display(board, console) as display:
         display.refresh()
         display.note("Stopping; Ctrl-C again ends all [at once].")
         display.ended(board.end(board.rows["run1"].job, "stopped"))
-    assert "run3" in console.file.getvalue()
-    assert "1 finished, 1 stopped, 3 waiting" in console.file.getvalue()
-    assert "Ctrl-C again ends all [at once]." in console.file.getvalue()
-    assert "run1: stopped" not in console.file.getvalue()  # the table says so
+    assert "run3" in shown.getvalue()
+    assert "1 finished, 1 stopped, 3 waiting" in shown.getvalue()
+    assert "Ctrl-C again ends all [at once]." in shown.getvalue()
+    assert "run1: stopped" not in shown.getvalue()  # the table says so

@@ -63,17 +63,18 @@ class Pretender:
         self.stopped = True
 
 
-def pretend(tmp_path, ends, stop=None, count=5, writes=True):
+def pretend(tmp_path: Path, ends, stop=None, count=5, writes=True):
     jobs = make_jobs([(f"run{seed}", tiny(seed=seed)) for seed in range(count)])
     board = Board.of(jobs, survey(jobs, tmp_path), tmp_path)
-    console = Console(file=io.StringIO(), width=200)
+    shown = io.StringIO()
+    console = Console(file=shown, width=200)
     engine = Pretender(tmp_path, ends)
     engine.writes = writes
     failures = sweep(jobs, engine, board, Lines(board, console), stop or StopSignal())
-    return engine, board, failures, console.file.getvalue()
+    return engine, board, failures, shown.getvalue()
 
 
-def test_every_run_ends_and_failures_stop_nothing(tmp_path):
+def test_every_run_ends_and_failures_stop_nothing(tmp_path: Path) -> None:
     engine, board, failures, said = pretend(tmp_path, {"run1": "exit code 1", "run3": "killed by SIGKILL"})
     assert engine.started == [f"run{i}" for i in range(5)]
     assert engine.most == 2
@@ -91,12 +92,12 @@ def test_every_run_ends_and_failures_stop_nothing(tmp_path):
     assert "run1: failed after 0 transitions in no time: exit code 1" in lines
 
 
-def test_a_run_that_ended_well_but_left_nothing_is_a_failure(tmp_path):
+def test_a_run_that_ended_well_but_left_nothing_is_a_failure(tmp_path: Path) -> None:
     _, _, failures, _ = pretend(tmp_path, {}, count=1, writes=False)
     assert "is --out a file system that all nodes share" in failures[0].reason
 
 
-def test_when_asked_to_stop_nothing_new_begins(tmp_path, monkeypatch):
+def test_when_asked_to_stop_nothing_new_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stop = StopSignal()
     poll = Pretender.poll
 
@@ -113,13 +114,13 @@ def test_when_asked_to_stop_nothing_new_begins(tmp_path, monkeypatch):
     assert "each of 1 running" in said
 
 
-def test_a_run_stopped_by_somebody_else_is_reported(tmp_path):
+def test_a_run_stopped_by_somebody_else_is_reported(tmp_path: Path) -> None:
     _, board, failures, _ = pretend(tmp_path, {"run0": "stopped"}, count=1)
     assert "signal from elsewhere" in failures[0].reason
     assert board.summary() == "1 failed"
 
 
-def test_only_a_cluster_may_let_a_run_wait_that_was_handed_over():
+def test_only_a_cluster_may_let_a_run_wait_that_was_handed_over() -> None:
     """A display must not say that a thousand runs have started."""
     assert (LocalEngine.first_state, ClusterEngine.first_state) == ("started", "queued")
 
@@ -136,7 +137,7 @@ def test_only_a_cluster_may_let_a_run_wait_that_was_handed_over():
         (3, 16, 5, (3, 5)),
     ],
 )
-def test_cores_are_shared(monkeypatch, runs, jobs, workers, expected):
+def test_cores_are_shared(monkeypatch: pytest.MonkeyPatch, runs, jobs, workers: int | None, expected) -> None:
     monkeypatch.setattr("rilco.experiment.local.default_workers", lambda: 8)
     assert share_cores(runs, jobs, workers) == expected
 
@@ -202,7 +203,7 @@ def processes_of(folder: Path) -> list[int]:
 
 
 @pytest.mark.slow
-def test_a_sweep_from_the_command_line(tmp_path):
+def test_a_sweep_from_the_command_line(tmp_path: Path) -> None:
     """Two runs finish beside one that fails; what is finished is not begun again."""
     out = tmp_path / "out"
     grid = f"{grid_file(tmp_path, 2000)}:with_a_bad_one"
@@ -224,7 +225,7 @@ def test_a_sweep_from_the_command_line(tmp_path):
 
 
 @pytest.mark.slow
-def test_ctrl_c_lets_all_runs_checkpoint_and_the_next_call_goes_on_exactly(tmp_path):
+def test_ctrl_c_lets_all_runs_checkpoint_and_the_next_call_goes_on_exactly(tmp_path: Path) -> None:
     """Also with other workers, and other runs beside it, than the sweep that was left alone."""
     grid, out = grid_file(tmp_path, 10_000), tmp_path / "out"
     names = ("good/seed-1", "good/seed-2")
@@ -249,7 +250,7 @@ def test_ctrl_c_lets_all_runs_checkpoint_and_the_next_call_goes_on_exactly(tmp_p
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["second Ctrl-C", "kill -9"])
-def test_nothing_is_left_behind(tmp_path, how):
+def test_nothing_is_left_behind(tmp_path: Path, how) -> None:
     out = tmp_path / "out"
     process = start_sweep(grid_file(tmp_path, 10_000_000), "--out", out, "--workers", 1, "--jobs", 2)
     runs = [out / "good" / f"seed-{seed}" for seed in (1, 2)]

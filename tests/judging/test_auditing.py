@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import dataclasses
 import shutil
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +19,7 @@ from tests.drivers import (
     OPTIONS,
     STEPS,
     STRETCH,
+    StopsWhen,
     contents,
     demonstrate,
     short_stretches,
@@ -25,7 +28,7 @@ from tests.drivers import (
 
 from rilco.cli import cli
 from rilco.config import RunConfig
-from rilco.data.formats import load_file
+from rilco.data.formats import load_file, save_file
 from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import ConfigError, RilcoError, RunError
 from rilco.judging import scores, scoring
@@ -42,22 +45,22 @@ from rilco.judging.checks import AuditError
 from rilco.judging.judging import PATIENCE
 from rilco.judging.record import Audit
 from rilco.judging.scores import Average, CrossFitted
-from rilco.judging.scoring import FORMING, score_run
+from rilco.judging.scoring import FORMING, Scores, score
 from rilco.judging.truth import compare
 from rilco.methods import make_reward_learner
 from rilco.normalizer import init_normalizer, normalize
 from rilco.options import make_config
-from rilco.rewards.classifier import score
+from rilco.rewards.classifier import score as classifier_score
 from rilco.rewards.learner import DemoArrays
 from rilco.rewards.ril import split
 from rilco.runs.folder import Run
-from rilco.runs.interrupt import StopSignal
-from rilco.training import Trainer, read_demonstrations, train_run
+from rilco.runs.how import How
+from rilco.training import go_on, train_run
 
 __all__ = ["short_stretches"]
 pytestmark = pytest.mark.usefixtures("short_stretches")
 
-HOW = {"workers": 1, "quiet": True}
+HOW = How(workers=1, quiet=True)
 
 
 @pytest.fixture(scope="module")
@@ -76,14 +79,33 @@ def out(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def audited(config, out, short_stretches) -> Audited:
-    return train_and_audit(config, out, **HOW)
+def started() -> list[str]:
+    """Processes that `audited` started."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def audited(config, out, short_stretches, started) -> Audited:
+    popen = subprocess.Popen
+
+    def counted(command, **options):
+        started.append(command)
+        return popen(command, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subprocess, "Popen", counted)
+        return train_and_audit(config, out, how=HOW)
 
 
 @pytest.fixture(scope="module")
 def run(audited, out) -> Run:
     """The training that the audit went on from."""
     return Run(out / "seed-1")
+
+
+def score_on(run: Run, enough: Callable[[Scores, int], bool], *, least: int, most: int) -> Scores:
+    with go_on(run, HOW) as trainer:
+        return score(trainer, enough, least=least, most=most)
 
 
 # --- what it finds
@@ -105,6 +127,11 @@ def test_it_finds_the_worse_drivers(audited):
 
 
 @pytest.mark.slow
+def test_training_and_scoring_share_their_workers(audited, started):
+    assert len(started) == HOW.workers
+
+
+@pytest.mark.slow
 def test_scoring_is_part_of_the_steps(audited, run, config):
     assert run.config.steps == STEPS - STRETCHES * STRETCH
     assert audited.audit.transitions == STEPS
@@ -123,16 +150,14 @@ def test_scoring_fits_into_the_steps_whatever_the_size_of_an_iteration(config, n
 
 
 @pytest.mark.slow
-def test_the_labels_make_no_difference(audited, run, config, tmp_path, monkeypatch):
+def test_the_labels_make_no_difference(audited, config, tmp_path):
     """The same audit to the bit of demonstrations whose labels are all wrong."""
-    from rilco.judging import auditing
-
-    def flipped(config):
-        demos = read_demonstrations(config)
-        return dataclasses.replace(demos, expert=~demos.expert)
-
-    monkeypatch.setattr(auditing, "read_demonstrations", flipped)
-    again = audit_run(run, **HOW)
+    flipped = []
+    for file in map(Path, config.demos):
+        demos = load_file(file)
+        flipped.append(str(tmp_path / file.name))
+        save_file(dataclasses.replace(demos, expert=~demos.expert), flipped[-1])
+    again = train_and_audit(dataclasses.replace(config, demos=tuple(flipped)), tmp_path / "audit", how=HOW)
     np.testing.assert_array_equal(again.scores.stretches, audited.scores.stretches)
     assert again.audit.verdict == audited.audit.verdict
     truths = [[demo.truth for demo in one.audit.demonstrations] for one in (audited, again)]
@@ -145,7 +170,7 @@ def test_the_labels_make_no_difference(audited, run, config, tmp_path, monkeypat
 @pytest.mark.slow
 def test_an_audit_of_a_run_changes_nothing_in_its_folder_and_repeats(audited, run):
     before = contents(run.path)
-    again = audit_run(run, **HOW)
+    again = audit_run(run, how=HOW)
     assert contents(run.path) == before
     assert again.audit == audited.audit
     np.testing.assert_array_equal(again.pairs.score, audited.pairs.score)
@@ -154,7 +179,7 @@ def test_an_audit_of_a_run_changes_nothing_in_its_folder_and_repeats(audited, ru
 @pytest.mark.slow
 def test_pieces_are_judged_alone(run):
     """Pieces of 20 of an episode's 60 pairs; the first of each is the driver getting going."""
-    pieces = audit_run(run, pieces=20, **HOW)
+    pieces = audit_run(run, pieces=20, how=HOW)
     assert len(pieces.audit.demonstrations) == 3 * 35
     assert {demo.pairs for demo in pieces.audit.demonstrations} == {20}
     assert compare(pieces.pairs, pieces.demos).demonstration_auroc > 0.97
@@ -164,7 +189,7 @@ def test_pieces_are_judged_alone(run):
 def test_several_seeds_are_averaged(audited, config, out, tmp_path):
     shutil.copytree(out / "seed-1", tmp_path / "seed-1")
     before = contents(tmp_path / "seed-1")
-    both = train_and_audit(config, tmp_path, seeds=2, **HOW)
+    both = train_and_audit(config, tmp_path, seeds=2, how=HOW)
     assert contents(tmp_path / "seed-1") == before, "what is trained already is left alone"
     assert both.audit.seeds == (1, 2)
     further = both.audit.transitions - 2 * STEPS  # the second may wait for an even expert
@@ -174,28 +199,13 @@ def test_several_seeds_are_averaged(audited, config, out, tmp_path):
     assert compare(both.pairs, both.demos).demonstration_auroc == 1.0
 
 
-def stop_after(iterations: int, monkeypatch) -> StopSignal:
-    """A signal that comes in the middle of an iteration."""
-    stop, iterate = StopSignal(), Trainer.iterate
-    left = iter(range(iterations))
-
-    def counted(trainer):
-        if next(left, None) is None:
-            stop.signum = 15
-        return iterate(trainer)
-
-    monkeypatch.setattr(Trainer, "iterate", counted)
-    return stop
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("when", [12, 33], ids=["training", "scoring"])
 def test_what_was_interrupted_goes_on_to_the_same_end(audited, config, tmp_path, when):
-    with pytest.MonkeyPatch.context() as patch:
-        stop = stop_after(when, patch)
-        with pytest.raises(KeyboardInterrupt):
-            train_and_audit(config, tmp_path / "audit", stop=stop, **HOW)
-    assert train_and_audit(config, tmp_path / "audit", **HOW).audit == audited.audit
+    how = dataclasses.replace(HOW, stop=StopsWhen(looks=when))
+    with pytest.raises(KeyboardInterrupt):
+        train_and_audit(config, tmp_path / "audit", how=how)
+    assert train_and_audit(config, tmp_path / "audit", how=HOW).audit == audited.audit
 
 
 @pytest.mark.slow
@@ -204,7 +214,7 @@ def test_training_killed_before_its_last_checkpoint_is_not_taken_for_finished(au
     shutil.copytree(out, tmp_path / "audit")
     for file in (tmp_path / "audit" / "seed-1" / "checkpoints").iterdir():
         file.unlink()
-    again = train_and_audit(config, tmp_path / "audit", **HOW)
+    again = train_and_audit(config, tmp_path / "audit", how=HOW)
     assert again.audit == audited.audit
 
 
@@ -212,7 +222,7 @@ def test_training_killed_before_its_last_checkpoint_is_not_taken_for_finished(au
 def test_another_configuration_is_not_mixed_in(audited, config, out):
     other = dataclasses.replace(config, classifier=dataclasses.replace(config.classifier, lam=0.3))
     with pytest.raises(RunError, match=r"lam=0\.3"):
-        train_and_audit(other, out, **HOW)
+        train_and_audit(other, out, how=HOW)
 
 
 # --- how long it goes on
@@ -227,7 +237,7 @@ def test_it_goes_on_until_it_is_enough(run, audited):
         assert stretches == len(seen) + 1
         return len(seen) == 2
 
-    found = score_run(run, audited.demos, enough, least=2, most=5, workers=1)
+    found = score_on(run, enough, least=2, most=5)
     assert len(seen) == 2
     assert found.transitions == run.config.steps + 3 * STRETCH
     np.testing.assert_array_equal(seen[0].stretches, audited.scores.stretches)
@@ -237,14 +247,14 @@ def test_it_goes_on_until_it_is_enough(run, audited):
 @pytest.mark.slow
 def test_a_short_run_is_trained_until_something_can_be_said(audited, config, tmp_path):
     short = dataclasses.replace(config, steps=STRETCH, evaluate_every=-1)
-    run = train_run(short, tmp_path / "short", **HOW)
-    found = score_run(run, audited.demos, lambda *_: True, least=1, most=1, workers=1)
+    run = train_run(short, tmp_path / "short", how=HOW)
+    found = score_on(run, lambda *_: True, least=1, most=1)
     assert found.transitions == (FORMING + 1) * STRETCH
 
 
 @pytest.mark.slow
 def test_it_gives_up_in_the_end(run, audited):
-    found = score_run(run, audited.demos, lambda *_: False, least=1, most=2, workers=1)
+    found = score_on(run, lambda *_: False, least=1, most=2)
     assert found.stretches.shape[0] == 1
     assert found.transitions == run.config.steps + 2 * STRETCH
 
@@ -263,7 +273,7 @@ def test_no_classifier_ever_scores_a_pair_that_it_learned_from(run, audited, mon
         init(self, demos, given)
 
     monkeypatch.setattr(CrossFitted, "__init__", spy)
-    score_run(run, audited.demos, lambda *_: True, least=1, most=1, workers=1)
+    score_on(run, lambda *_: True, least=1, most=1)
     count = len(audited.demos)
     numbered = np.arange(count, dtype=np.float32)[:, None]
     learner = make_reward_learner(run.config)
@@ -289,7 +299,7 @@ def test_each_half_is_scored_by_the_classifier_of_the_other(config, chunk, monke
     for i in (0, 1):
         other = jax.tree.map(lambda stacked, i=i: stacked[1 - i], state.reward.params)
         normalized = normalize(state.normalizer, demos.obs[halves[i]])
-        expected = score(other, normalized, demos.action[halves[i]])
+        expected = classifier_score(other, normalized, demos.action[halves[i]])
         np.testing.assert_allclose(found[halves[i]], expected, rtol=1e-4, atol=1e-5)
 
 
@@ -335,13 +345,13 @@ def test_a_run_in_phases_is_audited_already(config, tmp_path):
 @pytest.mark.slow
 def test_a_folder_without_checkpoints_is_refused(run, tmp_path):
     shutil.copytree(run.path, tmp_path / "run", ignore=shutil.ignore_patterns("checkpoints"))
-    with pytest.raises(AuditError, match="no checkpoint"):
-        audit_run(Run(tmp_path / "run"), **HOW)
+    with pytest.raises(RunError, match="no checkpoint"):
+        audit_run(Run(tmp_path / "run"), how=HOW)
     (tmp_path / "run" / "checkpoints").mkdir()
-    with pytest.raises(AuditError, match="nothing was learned"):
-        audit_run(Run(tmp_path / "run"), **HOW)
+    with pytest.raises(RunError, match="did training not begin"):
+        audit_run(Run(tmp_path / "run"), how=HOW)
     with pytest.raises(RunError, match="not a run folder"):
-        audit_run(Run(tmp_path / "nothing"), **HOW)
+        audit_run(Run(tmp_path / "nothing"), how=HOW)
 
 
 @pytest.mark.slow
@@ -349,8 +359,8 @@ def test_other_demonstrations_than_the_run_had_are_refused(run, files, config, t
     shutil.copytree(run.path, tmp_path / "run")
     changed = dataclasses.replace(run.config, demos=tuple(files[:-1]))
     (tmp_path / "run" / "config.json").write_text(changed.to_json())
-    with pytest.raises(RunError, match="not those that this run began with"):
-        audit_run(Run(tmp_path / "run"), **HOW)
+    with pytest.raises(RunError, match=r"config\.json: was changed after the run began.*demos"):
+        audit_run(Run(tmp_path / "run"), how=HOW)
 
 
 # --- what is written

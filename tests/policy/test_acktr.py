@@ -22,7 +22,7 @@ NOWHERE = np.zeros((T, B), bool)
 forward = jax.jit(apply_mlp)  # one program compiles faster than its operations one by one
 
 
-def make_rollout(seed=0, reward_scale=1.0):
+def make_rollout(seed: int = 0, reward_scale=1.0):
     rng = np.random.default_rng(seed)
     return Rollout(
         obs=np.float32(rng.normal(size=(T, B, OBS_DIM))),
@@ -64,7 +64,7 @@ def all_finite(tree):
     return all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(tree))
 
 
-def test_the_policy_starts_as_a_unit_gaussian_around_its_network(learner, state):
+def test_the_policy_starts_as_a_unit_gaussian_around_its_network(learner, state) -> None:
     actor = learner.actor(state)
     np.testing.assert_array_equal(actor.log_std, np.zeros(ACTION_DIM))
     assert [layer["w"].shape for layer in actor.layers] == [(3, 8), (8, 8), (8, 2)]
@@ -73,15 +73,14 @@ def test_the_policy_starts_as_a_unit_gaussian_around_its_network(learner, state)
     assert not np.array_equal(actor.layers[0]["w"], critic[0]["w"])
 
 
-def test_one_program_serves_every_update(learner, state):
+def test_one_program_serves_every_update(learner, state) -> None:
     before = learner.update._cache_size()
     for seed in range(3):
         state, _ = learner.update(state, make_rollout(seed), jax.random.key(seed))
     assert learner.update._cache_size() <= max(before, 1)
 
 
-@pytest.mark.usefixtures("strict_jax")
-def test_update_promotes_no_type_and_no_rank():
+def test_update_promotes_no_type_and_no_rank() -> None:
     learner = acktr(AcktrConfig(hidden_sizes=(4,), learning_rate_decay=True, total_updates=5))
     state = jax.eval_shape(lambda key: learner.init(key, OBS_DIM, ACTION_DIM), jax.random.key(0))
     after, info = jax.eval_shape(learner.update, state, make_rollout(), jax.random.key(0))
@@ -89,13 +88,13 @@ def test_update_promotes_no_type_and_no_rank():
     assert {leaf.shape for leaf in info.values()} == {()}
 
 
-def test_same_keys_same_bytes(learner, state):
+def test_same_keys_same_bytes(learner, state) -> None:
     runs = [learner.update(state, make_rollout(), jax.random.key(seed)) for seed in (1, 1, 2)]
     assert leaves_equal(runs[0], runs[1])
     assert not leaves_equal(runs[0][0].params, runs[2][0].params)
 
 
-def test_info_says_what_happened(learner, state):
+def test_info_says_what_happened(learner, state) -> None:
     rollout = make_rollout()._replace(terminated=~NOWHERE, truncated=NOWHERE)  # returns are then the rewards
     _, info = learner.update(state, rollout, jax.random.key(0))
     value = np.asarray(forward(state.params.critic, rollout.obs))[..., 0]
@@ -115,7 +114,7 @@ def test_info_says_what_happened(learner, state):
     assert 0.0 < info["trust_scale"] <= 1.0
 
 
-def test_first_factors_are_second_moments_of_single_sample_scores(learner, state):
+def test_first_factors_are_second_moments_of_single_sample_scores(learner, state) -> None:
     """Against gradients of log N(action; mean, std), taken one sample at a time."""
     rollout = make_rollout()
     after, _ = learner.update(state, rollout, jax.random.key(0))
@@ -123,7 +122,9 @@ def test_first_factors_are_second_moments_of_single_sample_scores(learner, state
 
     def log_prob(actor, obs, action):
         mean = apply_mlp(actor.layers, obs)
-        return jnp.sum(jax.scipy.stats.norm.logpdf(action, mean, jnp.exp(actor.log_std)))
+        return jnp.sum(
+            jax.scipy.stats.norm.logpdf(action, mean, jnp.broadcast_to(jnp.exp(actor.log_std), mean.shape))
+        )
 
     obs, action = rollout.obs.reshape(-1, OBS_DIM), rollout.action.reshape(-1, ACTION_DIM)
     scores = jax.jit(jax.vmap(jax.grad(log_prob), in_axes=(None, 0, 0)))(actor, obs, action)
@@ -140,7 +141,7 @@ def test_first_factors_are_second_moments_of_single_sample_scores(learner, state
     assert 1.0 < float(factors[6].outputs[0, 0]) < 10.0
 
 
-def test_first_step_follows_the_gradient_of_the_loss():
+def test_first_step_follows_the_gradient_of_the_loss() -> None:
     """With damping that swamps the curvature and no trust region, K-FAC is plain gradient descent."""
     damping = 1e6
     config = AcktrConfig(
@@ -155,9 +156,8 @@ def test_first_step_follows_the_gradient_of_the_loss():
     def loss(params):
         value = apply_mlp(params.critic, rollout.obs)[..., 0]
         std = jnp.exp(params.actor.log_std)
-        log_prob = jax.scipy.stats.norm.logpdf(
-            rollout.action, apply_mlp(params.actor.layers, rollout.obs), std
-        )
+        mean = apply_mlp(params.actor.layers, rollout.obs)
+        log_prob = jax.scipy.stats.norm.logpdf(rollout.action, mean, jnp.broadcast_to(std, mean.shape))
         entropy = jnp.log(std * math.sqrt(2.0 * math.pi * math.e))
         policy_loss = -jnp.mean(constant * log_prob.sum(axis=-1))
         return 0.5 * jnp.mean((rollout.reward - value) ** 2) + policy_loss - 0.01 * jnp.mean(entropy)
@@ -172,7 +172,7 @@ def test_first_step_follows_the_gradient_of_the_loss():
 
 
 @pytest.mark.parametrize("reward_scale", [0.0, 1e4, 1e18, 1e30])
-def test_no_reward_makes_the_policy_nan(learner, state, reward_scale):
+def test_no_reward_makes_the_policy_nan(learner, state, reward_scale) -> None:
     for seed in range(12):  # across an eigendecomposition
         state, info = learner.update(state, make_rollout(seed, reward_scale), jax.random.key(seed))
     assert all_finite(state)
@@ -180,13 +180,13 @@ def test_no_reward_makes_the_policy_nan(learner, state, reward_scale):
     assert all_finite(info)
 
 
-def test_constant_returns_have_no_variance_to_explain(learner, state):
+def test_constant_returns_have_no_variance_to_explain(learner, state) -> None:
     rollout = make_rollout()._replace(reward=np.ones((T, B), np.float32), terminated=~NOWHERE)
     _, info = learner.update(state, rollout, jax.random.key(0))
     assert info["explained_variance"] == 0.0
 
 
-def test_learning_rate_decays_to_zero_and_stays():
+def test_learning_rate_decays_to_zero_and_stays() -> None:
     config = AcktrConfig(hidden_sizes=(4,), momentum=0.0, learning_rate_decay=True, total_updates=4)
     learner = jitted(config)
     state = learner.init(jax.random.key(0), OBS_DIM, ACTION_DIM)
@@ -200,7 +200,7 @@ def test_learning_rate_decays_to_zero_and_stays():
         np.testing.assert_allclose(step, -config.learning_rate * fraction * direction, rtol=1e-2, atol=1e-6)
 
 
-def test_decay_without_a_length_is_refused():
+def test_decay_without_a_length_is_refused() -> None:
     with pytest.raises(ConfigError, match="total_updates"):
         AcktrConfig(learning_rate_decay=True)
 
@@ -214,7 +214,7 @@ def prober():
     return jitted(AcktrConfig(hidden_sizes=(16, 16), discount=DISCOUNT))
 
 
-def climb(prober, probe, iterations):
+def climb(prober, probe, iterations: int):
     state = prober.init(jax.random.key(0), 1, 1)
     return probes.train_on(probe, prober, state, jax.random.key, iterations=iterations)
 
@@ -223,37 +223,37 @@ def values(state, *obs):
     return np.asarray(forward(state.params.critic, np.float32(obs)[:, None]))[:, 0]
 
 
-def test_probe_constant(prober):
+def test_probe_constant(prober) -> None:
     assert values(climb(prober, probes.CONSTANT, 200), 0.0) == pytest.approx([1.0], abs=0.02)
 
 
-def test_probe_value_by_obs(prober):
+def test_probe_value_by_obs(prober) -> None:
     assert values(climb(prober, probes.VALUE_BY_OBS, 200), -1.0, 1.0) == pytest.approx([-1.0, 1.0], abs=0.02)
 
 
-def test_probe_discount(prober):
+def test_probe_discount(prober) -> None:
     assert values(climb(prober, probes.DISCOUNT, 300), 0.0, 1.0) == pytest.approx([DISCOUNT, 1.0], abs=0.02)
 
 
-def test_probe_action(prober):
+def test_probe_action(prober) -> None:
     state = climb(prober, probes.ACTION, 300)
     actor = prober.actor(state)
     assert probes.act(actor, np.zeros(1)) == pytest.approx([0.5], abs=0.05)
     assert actor.log_std[0] < -1.5  # noise costs reward
 
 
-def test_probe_action_by_obs(prober):
+def test_probe_action_by_obs(prober) -> None:
     actor = prober.actor(climb(prober, probes.ACTION_BY_OBS, 300))
     assert probes.act(actor, np.array([-1.0, 1.0])) == pytest.approx([-0.5, 0.5], abs=0.05)
 
 
-def test_probe_time_limit(prober):
+def test_probe_time_limit(prober) -> None:
     assert values(climb(prober, probes.TIME_LIMIT, 400), 0.0) == pytest.approx(
         [0.2 / (1 - DISCOUNT)], abs=0.05
     )
 
 
-def test_probe_time_limit_catches_truncation_taken_for_an_end(prober):
+def test_probe_time_limit_catches_truncation_taken_for_an_end(prober) -> None:
     mistaken = dataclasses.replace(probes.TIME_LIMIT, time_limit=False)
     # 0.2, 0.36 and 0.488 to go, with one, two and three steps left, in equal numbers
     assert values(climb(prober, mistaken, 400), 0.0) == pytest.approx([np.mean([0.2, 0.36, 0.488])], abs=0.05)

@@ -16,7 +16,7 @@ from rilco.policy.ppo import ppo
 from rilco.tasks.actions import Actions
 
 TWO = Actions((2,), (3, 2), (0.0, 0.0))
-LOGITS = np.float32([[0.0, 1.0, 2.0, -1.0, 0.5], [3.0, 0.0, 0.0, 0.0, 0.0]])
+LOGITS = np.array([[0.0, 1.0, 2.0, -1.0, 0.5], [3.0, 0.0, 0.0, 0.0, 0.0]], np.float32)
 NO_SPREAD = np.zeros(0, np.float32)
 
 

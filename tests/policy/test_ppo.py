@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -26,7 +27,7 @@ NOWHERE = np.zeros((T, B), bool)
 forward = jax.jit(apply_mlp)  # one program compiles faster than its operations one by one
 
 
-def make_rollout(seed=0, reward_scale=1.0):
+def make_rollout(seed: int = 0, reward_scale=1.0):
     rng = np.random.default_rng(seed)
     return Rollout(
         obs=np.float32(rng.normal(size=(T, B, OBS_DIM))),
@@ -76,13 +77,16 @@ def all_finite(tree):
 
 def log_prob(actor, obs, action):
     mean = apply_mlp(actor.layers, obs)
-    return jnp.sum(jax.scipy.stats.norm.logpdf(action, mean, jnp.exp(actor.log_std)), axis=-1)
+    return jnp.sum(
+        jax.scipy.stats.norm.logpdf(action, mean, jnp.broadcast_to(jnp.exp(actor.log_std), mean.shape)),
+        axis=-1,
+    )
 
 
 # -- the parts ---------------------------------------------------------------------------------------
 
 
-def test_no_gradient_where_the_ratio_has_gone_far_enough_the_advantages_way():
+def test_no_gradient_where_the_ratio_has_gone_far_enough_the_advantages_way() -> None:
     ratio = np.float32([0.5, 0.9, 1.1, 1.5, 0.5, 0.9, 1.1, 1.5])
     advantage = np.float32([2, 2, 2, 2, -3, -3, -3, -3])
     value, gradient = jax.vmap(jax.value_and_grad(lambda r, a: clipped_surrogate(r, a, 0.2)))(
@@ -93,7 +97,7 @@ def test_no_gradient_where_the_ratio_has_gone_far_enough_the_advantages_way():
     np.testing.assert_array_equal(gradient, [2, 2, 2, 0, 0, -3, -3, -3])
 
 
-def test_advantages_are_standardised_over_the_steps_that_count():
+def test_advantages_are_standardised_over_the_steps_that_count() -> None:
     advantage = np.float32([1.0, 2.0, 3.0, 4.0, 0.0, 0.0])
     counted = np.float32([1, 1, 1, 1, 0, 0]) / 4
     result = np.asarray(standardise(advantage, counted))[:4]
@@ -101,7 +105,7 @@ def test_advantages_are_standardised_over_the_steps_that_count():
 
 
 @pytest.mark.parametrize("constant", [0.0, 1e-30, 0.1, 1e30])
-def test_equal_advantages_say_nothing(constant):
+def test_equal_advantages_say_nothing(constant) -> None:
     result = standardise(np.full(7, constant, np.float32), np.full(7, 1 / 7, np.float32))
     np.testing.assert_allclose(result, 0.0, atol=0.2)  # rounding, not blown up to unit variance
 
@@ -116,14 +120,14 @@ def test_equal_advantages_say_nothing(constant):
         pytest.param(7, 1, (7, 1), id="single-steps"),
     ],
 )
-def test_an_epoch_is_cut_into_equal_minibatches(transitions, largest, expected):
+def test_an_epoch_is_cut_into_equal_minibatches(transitions, largest, expected) -> None:
     assert minibatch_shape(transitions, largest) == expected
 
 
 # -- the update --------------------------------------------------------------------------------------
 
 
-def test_the_policy_starts_near_zero_with_the_spread_asked_for():
+def test_the_policy_starts_near_zero_with_the_spread_asked_for() -> None:
     learner = small(log_std_init=-0.7)
     state = started(learner)
     np.testing.assert_allclose(learner.actor(state).log_std, np.full(ACTION_DIM, -0.7), rtol=1e-6)
@@ -132,7 +136,7 @@ def test_the_policy_starts_near_zero_with_the_spread_asked_for():
     assert np.max(np.abs(forward(state.params.actor.layers, make_rollout().obs))) < 0.1
 
 
-def test_full_batch_steps_follow_adam_on_the_clipped_objective():
+def test_full_batch_steps_follow_adam_on_the_clipped_objective() -> None:
     """Against the objective written out another way, with gradients only where it is not clipped."""
     config = PpoConfig(
         hidden_sizes=(4,),
@@ -179,7 +183,7 @@ def test_full_batch_steps_follow_adam_on_the_clipped_objective():
     assert float(info["clip_fraction"]) >= float(clipped)
 
 
-def test_info_says_what_happened():
+def test_info_says_what_happened() -> None:
     learner = small(epochs=1)  # one step: what is logged is from before it
     state = started(learner)
     rollout = make_rollout()._replace(terminated=~NOWHERE, truncated=NOWHERE)
@@ -199,7 +203,7 @@ def test_info_says_what_happened():
         assert float(info[name]) == pytest.approx(number, rel=1e-4, abs=1e-5), name
 
 
-def test_a_step_cut_by_a_time_limit_teaches_nothing():
+def test_a_step_cut_by_a_time_limit_teaches_nothing() -> None:
     learner = small(epochs=5)
     state = started(learner)
     truncated = NOWHERE.copy()
@@ -215,27 +219,27 @@ def test_a_step_cut_by_a_time_limit_teaches_nothing():
     assert not leaves_equal(one, learner.update(state, elsewhere, jax.random.key(0)))
 
 
-def test_a_rollout_of_nothing_but_cuts_leaves_the_networks_alone(learner, state):
+def test_a_rollout_of_nothing_but_cuts_leaves_the_networks_alone(learner, state) -> None:
     rollout = make_rollout()._replace(terminated=NOWHERE, truncated=~NOWHERE)
     after, info = learner.update(state, rollout, jax.random.key(0))
     assert leaves_equal(after.params, state.params)
     assert all_finite(info)
 
 
-def test_minibatches_are_drawn_anew_by_every_key(learner, state):
+def test_minibatches_are_drawn_anew_by_every_key(learner, state) -> None:
     runs = [learner.update(state, make_rollout(), jax.random.key(seed)) for seed in (1, 1, 2)]
     assert leaves_equal(runs[0], runs[1])
     assert not leaves_equal(runs[0][0].params, runs[2][0].params)
 
 
-def test_one_program_serves_every_update(learner, state):
+def test_one_program_serves_every_update(learner, state) -> None:
     before = learner.update._cache_size()
     for seed in range(3):
         state, _ = learner.update(state, make_rollout(seed), jax.random.key(seed))
     assert learner.update._cache_size() <= max(before, 1)
 
 
-def test_update_keeps_the_shapes_and_types_of_its_state():
+def test_update_keeps_the_shapes_and_types_of_its_state() -> None:
     learner = ppo(PpoConfig(hidden_sizes=(4,), learning_rate_decay=True, total_updates=5, target_kl=0.1))
     state = jax.eval_shape(lambda key: learner.init(key, OBS_DIM, ACTION_DIM), jax.random.key(0))
     after, info = jax.eval_shape(learner.update, state, make_rollout(), jax.random.key(0))
@@ -243,7 +247,7 @@ def test_update_keeps_the_shapes_and_types_of_its_state():
     assert {(leaf.shape, leaf.dtype) for leaf in info.values()} == {((), np.dtype(np.float32))}
 
 
-def test_state_survives_a_checkpoint(learner, state):
+def test_state_survives_a_checkpoint(learner, state) -> None:
     state, _ = learner.update(state, make_rollout(), jax.random.key(0))
     blank = jax.tree.map(jnp.zeros_like, state)
     restored = unflatten(blank, flatten(state))
@@ -251,7 +255,7 @@ def test_state_survives_a_checkpoint(learner, state):
     assert leaves_equal(*runs)
 
 
-def test_another_actor_takes_the_place_of_the_first(learner, state):
+def test_another_actor_takes_the_place_of_the_first(learner, state) -> None:
     other = learner.actor(learner.init(jax.random.key(1), OBS_DIM, ACTION_DIM))
     replaced = learner.with_actor(state, other)
     assert leaves_equal(learner.actor(replaced), other)
@@ -260,7 +264,7 @@ def test_another_actor_takes_the_place_of_the_first(learner, state):
 
 
 @pytest.mark.parametrize("reward_scale", [0.0, 1e-30, 1e4, 1e18, 1e30])
-def test_no_reward_makes_the_policy_nan(learner, state, reward_scale):
+def test_no_reward_makes_the_policy_nan(learner, state, reward_scale) -> None:
     for seed in range(12):
         state, info = learner.update(state, make_rollout(seed, reward_scale), jax.random.key(seed))
     assert all_finite(state)
@@ -268,7 +272,7 @@ def test_no_reward_makes_the_policy_nan(learner, state, reward_scale):
     assert all_finite(info)
 
 
-def test_no_observation_or_action_makes_the_policy_nan(learner, state):
+def test_no_observation_or_action_makes_the_policy_nan(learner, state) -> None:
     for seed in range(12):
         rollout = make_rollout(seed)
         # Observations at the normaliser's bounds, and actions that the policy would hardly take.
@@ -278,13 +282,13 @@ def test_no_observation_or_action_makes_the_policy_nan(learner, state):
     assert all_finite(info)
 
 
-def test_constant_returns_have_no_variance_to_explain(learner, state):
+def test_constant_returns_have_no_variance_to_explain(learner, state) -> None:
     rollout = make_rollout()._replace(reward=np.ones((T, B), np.float32), terminated=~NOWHERE)
     _, info = learner.update(state, rollout, jax.random.key(0))
     assert info["explained_variance"] == 0.0
 
 
-def test_a_policy_that_has_gone_far_enough_stops():
+def test_a_policy_that_has_gone_far_enough_stops() -> None:
     """The first step sees no distance and is taken; the second sees some, and nothing is taken from there on."""
     one, many, stopping = small(epochs=1), small(epochs=5), small(epochs=5, target_kl=1e-6)
     rollout, key = make_rollout()._replace(truncated=NOWHERE), jax.random.key(0)
@@ -303,7 +307,7 @@ def test_a_policy_that_has_gone_far_enough_stops():
     assert float(info["clip_fraction"]) == pytest.approx(np.mean(np.abs(np.expm1(new - old)) > 0.2))
 
 
-def test_stopping_lasts_for_one_update_only():
+def test_stopping_lasts_for_one_update_only() -> None:
     learner = small(epochs=5, target_kl=1e-6)
     state = started(learner)
     for seed in range(2):
@@ -312,7 +316,7 @@ def test_stopping_lasts_for_one_update_only():
         assert not leaves_equal(before, state.params)
 
 
-def test_schedules_reach_their_ends_and_stay():
+def test_schedules_reach_their_ends_and_stay() -> None:
     """With one step an update, Adam's direction shows how long the step was."""
     learner = small(
         epochs=1, learning_rate_decay=True, total_updates=4, log_std_init=-0.5, log_std_final=-1.5
@@ -352,7 +356,7 @@ def test_schedules_reach_their_ends_and_stay():
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
-def test_settings_that_make_no_sense_are_refused(settings, match):
+def test_settings_that_make_no_sense_are_refused(settings, match) -> None:
     with pytest.raises(ConfigError, match=match):
         PpoConfig(**settings)
 
@@ -377,7 +381,7 @@ def prober():
     )
 
 
-def climb(prober, probe, iterations):
+def climb(prober, probe, iterations: int):
     state = prober.init(jax.random.key(0), 1, 1)
     return probes.train_on(probe, prober, state, jax.random.key, iterations=iterations)
 
@@ -386,36 +390,36 @@ def values(state, *obs):
     return np.asarray(forward(state.params.critic, np.float32(obs)[:, None]))[:, 0]
 
 
-def test_probe_constant(prober):
+def test_probe_constant(prober) -> None:
     assert values(climb(prober, probes.CONSTANT, 50), 0.0) == pytest.approx([1.0], abs=0.02)
 
 
-def test_probe_value_by_obs(prober):
+def test_probe_value_by_obs(prober) -> None:
     assert values(climb(prober, probes.VALUE_BY_OBS, 50), -1.0, 1.0) == pytest.approx([-1.0, 1.0], abs=0.02)
 
 
-def test_probe_discount(prober):
+def test_probe_discount(prober) -> None:
     assert values(climb(prober, probes.DISCOUNT, 100), 0.0, 1.0) == pytest.approx([DISCOUNT, 1.0], abs=0.02)
 
 
-def test_probe_action(prober):
+def test_probe_action(prober) -> None:
     actor = prober.actor(climb(prober, probes.ACTION, 150))
     assert probes.act(actor, np.zeros(1)) == pytest.approx([0.5], abs=0.05)
     assert actor.log_std[0] < -1.5  # noise costs reward
 
 
-def test_probe_action_by_obs(prober):
+def test_probe_action_by_obs(prober) -> None:
     actor = prober.actor(climb(prober, probes.ACTION_BY_OBS, 150))
     assert probes.act(actor, np.array([-1.0, 1.0])) == pytest.approx([-0.5, 0.5], abs=0.05)
 
 
-def test_probe_time_limit(prober):
+def test_probe_time_limit(prober) -> None:
     assert values(climb(prober, probes.TIME_LIMIT, 150), 0.0) == pytest.approx(
         [0.2 / (1 - DISCOUNT)], abs=0.05
     )
 
 
-def test_probe_time_limit_catches_truncation_taken_for_an_end(prober):
+def test_probe_time_limit_catches_truncation_taken_for_an_end(prober) -> None:
     mistaken = dataclasses.replace(probes.TIME_LIMIT, time_limit=False)
     # 0.2, 0.36 and 0.488 to go, with one, two and three steps left, in equal numbers
     assert values(climb(prober, mistaken, 150), 0.0) == pytest.approx([np.mean([0.2, 0.36, 0.488])], abs=0.05)
@@ -439,7 +443,7 @@ PENDULUM = {
 
 
 @pytest.mark.slow
-def test_pendulum_is_solved(tmp_path):
+def test_pendulum_is_solved(tmp_path: Path) -> None:
     run = rilco.train(
         tmp_path / "run", method="ppo", env="Pendulum-v1", steps=49_152, seed=1, quiet=True, settings=PENDULUM
     )

@@ -58,7 +58,7 @@ def chrome(tmp_path_factory) -> Iterator[Chrome]:
 
 
 @pytest.fixture(params=[390, 800, 1600])
-def page(request, chrome, report) -> Chrome:
+def page(request: pytest.FixtureRequest, chrome, report) -> Chrome:
     """The report's page in a window of a phone's, a tablet's and a desk's width."""
     size = {"width": request.param, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
@@ -66,7 +66,7 @@ def page(request, chrome, report) -> Chrome:
     return chrome
 
 
-def test_nothing_sticks_out_sideways(page):
+def test_nothing_sticks_out_sideways(page) -> None:
     width, inner = page.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
     assert width <= inner
     # Nor is anything cut off: whatever is wider than the window scrolls in a box of its own.
@@ -78,11 +78,11 @@ def test_nothing_sticks_out_sideways(page):
     assert outside == []
 
 
-def test_no_complaint_in_the_console(page):
+def test_no_complaint_in_the_console(page) -> None:
     assert [entry for entry in page.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
 
 
-def test_every_image_is_drawn_and_described(page):
+def test_every_image_is_drawn_and_described(page) -> None:
     broken = page.execute_script(
         "return [...document.images].filter(i => !i.complete || !i.naturalWidth || !i.alt).length"
     )
@@ -90,7 +90,7 @@ def test_every_image_is_drawn_and_described(page):
     assert page.execute_script("return document.images.length") > 20
 
 
-def test_tables_scroll_inside_their_box_by_keyboard_too(page):
+def test_tables_scroll_inside_their_box_by_keyboard_too(page) -> None:
     boxes = page.execute_script(
         """return [...document.querySelectorAll('.scroll')].map(
              e => [e.scrollWidth > e.clientWidth + 1, getComputedStyle(e).overflowX, e.tabIndex])"""
@@ -100,7 +100,7 @@ def test_tables_scroll_inside_their_box_by_keyboard_too(page):
         assert any(scrolls for scrolls, _, _ in boxes)
 
 
-def test_anchors_lead_to_their_section(page):
+def test_anchors_lead_to_their_section(page) -> None:
     links = page.find_elements("css selector", "nav a")
     assert len(links) > 8
     for link in (links[0], links[-1], links[2]):
@@ -113,7 +113,7 @@ def test_anchors_lead_to_their_section(page):
         assert -2 <= top < height
 
 
-def test_panels_stand_side_by_side_where_there_is_room(page):
+def test_panels_stand_side_by_side_where_there_is_room(page) -> None:
     columns = page.execute_script(
         """const panels = [...document.querySelectorAll('#figure-final .panels img')];
            return new Set(panels.map(p => Math.round(p.getBoundingClientRect().left))).size"""
@@ -121,7 +121,7 @@ def test_panels_stand_side_by_side_where_there_is_room(page):
     assert columns == {390: 1, 800: 2, 1600: 4}[page.execute_script("return window.innerWidth")]
 
 
-def test_text_has_enough_contrast(page):
+def test_text_has_enough_contrast(page) -> None:
     """WCAG AA: 4.5 to 1 for all text on the page's white."""
     ratios = page.execute_script(
         """const light = c => { const v = c / 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4 };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ def reasons(found):
     return {run.path.name: reason for run, reason in found.aside}
 
 
-def test_seeds_of_a_cell_are_put_together(tmp_path):
+def test_seeds_of_a_cell_are_put_together(tmp_path: Path) -> None:
     write_run(tmp_path / "a", [0.0] * 13 + [10.0] * 7, seed=1)
     write_run(tmp_path / "b", [0.0] * 13 + [20.0] * 7, seed=2)
     write_run(tmp_path / "c", [1.0], seed=1, method="gail-ap")
@@ -36,7 +37,7 @@ def test_seeds_of_a_cell_are_put_together(tmp_path):
     assert not found.aside
 
 
-def test_the_published_curve_is_taken_at_our_length(tmp_path):
+def test_the_published_curve_is_taken_at_our_length(tmp_path: Path) -> None:
     add_cells(tmp_path, "ril-co", seeds=(1,), evaluations=20)
     (cell,) = sort(tmp_path).cells.values()
     end = 20 * EVERY
@@ -45,7 +46,7 @@ def test_the_published_curve_is_taken_at_our_length(tmp_path):
     assert cell.against_final().difference == pytest.approx(cell.final.mean - 2271.0, abs=1.0)
 
 
-def test_runs_of_different_length_are_compared_each_at_its_own_end(tmp_path):
+def test_runs_of_different_length_are_compared_each_at_its_own_end(tmp_path: Path) -> None:
     write_run(tmp_path / "a", [0.0] * 10, seed=1)
     write_run(tmp_path / "b", [0.0] * 40, seed=2)
     (cell,) = sort(tmp_path).cells.values()
@@ -54,7 +55,7 @@ def test_runs_of_different_length_are_compared_each_at_its_own_end(tmp_path):
     assert cell.published_here.mean == pytest.approx(np.mean(ends))
 
 
-def test_curve_is_averaged_as_the_published_one(tmp_path):
+def test_curve_is_averaged_as_the_published_one(tmp_path: Path) -> None:
     # 4 evaluations in each of the first stretches of 400,000 transitions
     write_run(tmp_path / "a", [1.0, 2.0, 3.0, 4.0, 50.0], seed=1)
     write_run(tmp_path / "b", [3.0, 4.0, 5.0, 6.0], seed=2)
@@ -65,7 +66,7 @@ def test_curve_is_averaged_as_the_published_one(tmp_path):
     np.testing.assert_allclose(error, [1.0, 0.0])
 
 
-def test_other_settings_are_left_out_and_named(tmp_path):
+def test_other_settings_are_left_out_and_named(tmp_path: Path) -> None:
     write_run(tmp_path / "plain", [1.0])
     write_run(tmp_path / "wide", [9.0], num_envs=16)
     found = sort(tmp_path)
@@ -73,14 +74,14 @@ def test_other_settings_are_left_out_and_named(tmp_path):
     assert "num_envs = 16" in reasons(found)["wide"]
 
 
-def test_other_settings_are_left_out_even_if_there_is_nothing_else(tmp_path):
+def test_other_settings_are_left_out_even_if_there_is_nothing_else(tmp_path: Path) -> None:
     write_run(tmp_path / "wide", [9.0], num_envs=16)
     found = sort(tmp_path)
     assert not found.cells
     assert "than the paper's: num_envs = 16" in reasons(found)["wide"]
 
 
-def test_settings_inside_a_part_are_named_in_full(tmp_path):
+def test_settings_inside_a_part_are_named_in_full(tmp_path: Path) -> None:
     from rilco.config import RunConfig
     from rilco.rewards.config import ClassifierConfig
 
@@ -90,7 +91,7 @@ def test_settings_inside_a_part_are_named_in_full(tmp_path):
     assert changed_settings(config) == ["classifier.lam = 0.3"]
 
 
-def test_settings_that_a_method_does_not_use_do_not_count(tmp_path):
+def test_settings_that_a_method_does_not_use_do_not_count(tmp_path: Path) -> None:
     from rilco.config import RunConfig
     from rilco.rewards.config import ClassifierConfig, VildConfig
 
@@ -102,7 +103,7 @@ def test_settings_that_a_method_does_not_use_do_not_count(tmp_path):
     assert changed_settings(dataclasses.replace(config, method="vild")) == ["vild.cloning_steps = 7"]
 
 
-def test_the_demonstrations_that_most_runs_have_are_compared(tmp_path):
+def test_the_demonstrations_that_most_runs_have_are_compared(tmp_path: Path) -> None:
     write_run(tmp_path / "a", [1.0], demos=("here/ours.npz",), seed=1)
     write_run(tmp_path / "b", [2.0], demos=("there/ours.npz",), seed=2)  # same name: only the folder differs
     write_run(tmp_path / "c", [9.0], demos=("theirs.npz",), seed=3)
@@ -111,7 +112,7 @@ def test_the_demonstrations_that_most_runs_have_are_compared(tmp_path):
     assert "theirs.npz" in reasons(found)["c"]
 
 
-def test_of_two_runs_of_a_seed_the_longer_counts(tmp_path):
+def test_of_two_runs_of_a_seed_the_longer_counts(tmp_path: Path) -> None:
     write_run(tmp_path / "short", [1.0], demos=("x/d.npz",))
     write_run(tmp_path / "long", [2.0, 2.0], demos=("y/d.npz",))
     found = sort(tmp_path)
@@ -122,14 +123,14 @@ def test_of_two_runs_of_a_seed_the_longer_counts(tmp_path):
 @pytest.mark.parametrize(
     "settings", [{"demos": ("data/Ant-Gaussian.npz",)}, {"demos": (), "demo_kind": "gaussian"}]
 )
-def test_gaussian_noise_is_a_cell_of_its_own(tmp_path, settings):
+def test_gaussian_noise_is_a_cell_of_its_own(tmp_path: Path, settings) -> None:
     write_run(tmp_path / "a", [1.0], task="ant")
     write_run(tmp_path / "b", [2.0], task="ant", **settings)
     finals = {key.noise: cell.final.mean for key, cell in sort(tmp_path).cells.items()}
     assert finals == {"policy": 1.0, "gaussian": 2.0}
 
 
-def test_experts_and_unevaluated_runs_are_left_out(tmp_path):
+def test_experts_and_unevaluated_runs_are_left_out(tmp_path: Path) -> None:
     write_run(tmp_path / "expert", [1.0], method="acktr", demos=(), noise_rate=None)
     write_run(tmp_path / "begun", [], finished=False)
     found = sort(tmp_path)
@@ -137,7 +138,7 @@ def test_experts_and_unevaluated_runs_are_left_out(tmp_path):
     assert reasons(found) == {"begun": "not evaluated yet", "expert": "learns from the true reward"}
 
 
-def test_other_environments_and_data_are_kept_apart(tmp_path):
+def test_other_environments_and_data_are_kept_apart(tmp_path: Path) -> None:
     write_run(tmp_path / "env", [1.0], env="Pendulum-v1", noise_rate=None, num_envs=4)
     write_run(tmp_path / "as-given", [2.0], noise_rate=None)
     found = sort(tmp_path)
@@ -150,7 +151,7 @@ def test_other_environments_and_data_are_kept_apart(tmp_path):
     assert all(cell.against_curve() is None for cell in found.others.values())
 
 
-def test_unfinished_runs_count_and_are_marked(tmp_path):
+def test_unfinished_runs_count_and_are_marked(tmp_path: Path) -> None:
     write_run(tmp_path / "a", [1.0, 2.0], finished=False)
     write_run(tmp_path / "b", [3.0, 4.0], seed=2)
     (cell,) = sort(tmp_path).cells.values()

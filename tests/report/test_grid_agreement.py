@@ -6,11 +6,11 @@ from rilco.experiment.published import load_published, paper
 from rilco.report.cells import cell_key, changed_settings
 
 
-def test_every_run_of_the_paper_has_its_published_cell():
+def test_every_run_of_the_paper_has_its_published_cell() -> None:
     configs = list(paper(seeds=(1,)))
     assert {cell_key(config) for config in configs} == set(load_published())
     assert len(configs) == len(load_published())
 
 
-def test_the_papers_runs_have_the_papers_settings():
+def test_the_papers_runs_have_the_papers_settings() -> None:
     assert [line for config in paper(seeds=(1,)) for line in changed_settings(config)] == []

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ FAST = {"frames": False}
 
 
 @pytest.fixture
-def undrawn(monkeypatch) -> None:
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Empty figures, for tests that are about something else: drawing takes most of a report's time."""
     monkeypatch.setattr("rilco.report.build.figure_files", lambda figure: {".png": b"", ".svg": b""})
     monkeypatch.setattr("rilco.report.blocks.panel_svg", lambda figure, panel: b"<svg/>")
@@ -57,9 +58,18 @@ def words(html: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html.split("</style>")[1]))
 
 
-def test_figures_are_also_files(report):
+def test_figures_are_also_files(report) -> None:
     names = {file.name for file in (report.page.parent / "figures").iterdir()}
-    wanted = ("final", "curves-0", "curves-0.4", "ablation", "ablation-curves-0.4", "gaussian", "over-tasks")
+    wanted = (
+        "final",
+        "curves-0",
+        "curves-0.4",
+        "ablation",
+        "ablation-curves-0.4",
+        "gaussian",
+        "over-tasks",
+        "seeds",
+    )
     assert {
         f"{name}.{ending}" for name in (*wanted, "losses", "other-1") for ending in ("png", "svg")
     } == names
@@ -68,7 +78,7 @@ def test_figures_are_also_files(report):
         assert file.read_bytes().startswith(magic)
 
 
-def test_the_page_needs_nothing_beside_it(report):
+def test_the_page_needs_nothing_beside_it(report) -> None:
     page = Page(report.html)
     assert all(image["src"].startswith("data:image/") for image in page.all("img"))
     assert not page.all("script")
@@ -77,7 +87,7 @@ def test_the_page_needs_nothing_beside_it(report):
     assert "url(" not in report.html.split("</style>")[0]
 
 
-def test_every_image_has_words_and_every_link_a_target(report):
+def test_every_image_has_words_and_every_link_a_target(report) -> None:
     page = Page(report.html)
     assert page.all("img")
     assert all(len(image["alt"]) > 20 for image in page.all("img"))
@@ -91,29 +101,29 @@ def test_every_image_has_words_and_every_link_a_target(report):
             assert (report.page.parent / href).is_file()
 
 
-def test_tables_have_headers_for_rows_and_columns(report):
+def test_tables_have_headers_for_rows_and_columns(report) -> None:
     page = Page(report.html)
     assert len(page.all("table")) == len(page.all("caption")) > 5
     assert {header["scope"] for header in page.all("th")} >= {"col", "row", "colgroup", "rowgroup"}
 
 
-def test_names_cannot_become_tags(report):
+def test_names_cannot_become_tags(report) -> None:
     assert "<b>bold" not in report.html
     assert "&lt;b&gt;bold" in report.html
     assert "notes &amp; more.txt" in report.html
 
 
-def test_what_was_skipped_or_left_out_is_listed_with_its_reason(report):
+def test_what_was_skipped_or_left_out_is_listed_with_its_reason(report) -> None:
     text = words(report.html)
     assert "num_envs = 16" in text
-    assert "it is from another version of rilco" in text
+    assert "this version of rilco reads" in text
     assert "not a rilco run&#x27;s configuration" in text
     assert "mine-again the same run as mine" in text
     assert "not a run; runs are folders" in text
     assert str(report.results) not in report.html  # paths are shown without the folders of one machine
 
 
-def test_final_table_shows_ours_beside_both_published_values(report):
+def test_final_table_shows_ours_beside_both_published_values(report) -> None:
     from rilco.experiment.published import CellKey
     from rilco.report.cells import sort_results
     from rilco.report.tables import estimate_text, signed
@@ -132,7 +142,7 @@ def test_final_table_shows_ours_beside_both_published_values(report):
         assert f">{text}</td>" in row
 
 
-def test_runs_of_the_users_own_environment_are_shown(report):
+def test_runs_of_the_users_own_environment_are_shown(report) -> None:
     assert "Pendulum-v1" in words(report.html)
     assert "Other environments" in words(report.html)
 
@@ -140,19 +150,19 @@ def test_runs_of_the_users_own_environment_are_shown(report):
 # -- bad input -----------------------------------------------------------------------------------
 
 
-def test_an_empty_folder_is_an_error(tmp_path):
+def test_an_empty_folder_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(RunError, match=r"empty: there is no run in this folder\..*rilco sweep"):
         write_report(tmp_path / "empty", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_that_does_not_exist_is_an_error(tmp_path):
+def test_a_folder_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="no such folder"):
         write_report(tmp_path / "nowhere", tmp_path / "out")
 
 
-def test_a_folder_of_nothing_but_torn_runs_says_why(tmp_path):
+def test_a_folder_of_nothing_but_torn_runs_says_why(tmp_path: Path) -> None:
     for name in "abcd":
         (tmp_path / "results" / name).mkdir(parents=True)
         (tmp_path / "results" / name / "config.json").write_text("{")
@@ -161,14 +171,14 @@ def test_a_folder_of_nothing_but_torn_runs_says_why(tmp_path):
 
 
 @pytest.mark.parametrize("evaluations", [0, 1])
-def test_a_single_run_that_has_hardly_begun(tmp_path, evaluations):
+def test_a_single_run_that_has_hardly_begun(tmp_path: Path, evaluations) -> None:
     write_run(tmp_path / "results" / "one", np.ones(evaluations), finished=False)
     html = write_report(tmp_path / "results", tmp_path / "out", **FAST).read_text()
     Page(html)
     assert ("not evaluated yet" if evaluations == 0 else "1 run is not finished yet") in words(html)
 
 
-def test_a_method_that_the_paper_does_not_have(tmp_path, undrawn):
+def test_a_method_that_the_paper_does_not_have(tmp_path: Path, undrawn) -> None:
     root = add_cells(tmp_path / "results", "ril-co", evaluations=3)
     write_run(root / "new", [1.0] * 3, method="gail", demos=("policy.npz",))
     html = write_report(root, tmp_path / "out", **FAST).read_text()
@@ -176,7 +186,7 @@ def test_a_method_that_the_paper_does_not_have(tmp_path, undrawn):
     assert ">gail</li>" in html  # in the legend
 
 
-def test_stale_figures_go_and_other_files_stay(tmp_path, undrawn):
+def test_stale_figures_go_and_other_files_stay(tmp_path: Path, undrawn) -> None:
     out = tmp_path / "out" / "figures"
     out.mkdir(parents=True)
     (out / "curves-0.3.png").write_bytes(b"old")
@@ -189,21 +199,21 @@ def test_stale_figures_go_and_other_files_stay(tmp_path, undrawn):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_an_out_folder_that_cannot_be_written(tmp_path):
+def test_an_out_folder_that_cannot_be_written(tmp_path: Path) -> None:
     write_run(tmp_path / "results" / "one", [1.0])
     (tmp_path / "out").mkdir(mode=0o500)
     with pytest.raises(ConfigError, match="cannot be written there"):
         write_report(tmp_path / "results", tmp_path / "out")
 
 
-def test_an_out_that_is_a_file(tmp_path):
+def test_an_out_that_is_a_file(tmp_path: Path) -> None:
     write_run(tmp_path / "results" / "one", [1.0])
     (tmp_path / "out").write_text("")
     with pytest.raises(ConfigError, match=r"--out .*out: the report cannot be written there"):
         write_report(tmp_path / "results", tmp_path / "out")
 
 
-def test_without_matplotlib_it_says_what_to_install(tmp_path, monkeypatch):
+def test_without_matplotlib_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_run(tmp_path / "results" / "one", [1.0])
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ConfigError, match=r"pip install 'rilco\[plot\]'"):
@@ -214,7 +224,9 @@ def test_without_matplotlib_it_says_what_to_install(tmp_path, monkeypatch):
 # -- videos and the command ----------------------------------------------------------------------
 
 
-def test_small_videos_are_embedded_and_large_ones_copied(tmp_path, monkeypatch, undrawn):
+def test_small_videos_are_embedded_and_large_ones_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undrawn
+) -> None:
     monkeypatch.setattr("rilco.report.media.EMBEDDED", 100)
     root = add_cells(tmp_path / "results", "ril-co", evaluations=2)
     small, large = sorted(root.iterdir())
@@ -230,7 +242,7 @@ def test_small_videos_are_embedded_and_large_ones_copied(tmp_path, monkeypatch, 
     assert "videos/02.gif" in [image["src"] for image in page.all("img")]
 
 
-def test_the_command(tmp_path, undrawn):
+def test_the_command(tmp_path: Path, undrawn) -> None:
     write_run(tmp_path / "results" / "one", [])
     out = tmp_path / "out"
     result = CliRunner().invoke(cli, ["report", str(tmp_path / "results"), "--out", str(out), "--no-frames"])
@@ -239,12 +251,12 @@ def test_the_command(tmp_path, undrawn):
     assert (out / "index.html").is_file()
 
 
-def test_the_command_passes_our_errors_on(tmp_path):
+def test_the_command_passes_our_errors_on(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, ["report", str(tmp_path / "no"), "--out", str(tmp_path / "out")])
     assert isinstance(result.exception, RilcoError)
 
 
-def test_html_is_escaped_unless_it_is_markup():
+def test_html_is_escaped_unless_it_is_markup() -> None:
     assert element("p", "a<b", title='"&') == '<p title="&quot;&amp;">a&lt;b</p>'
     assert (
         element("p", Markup("<i>x</i>"), class_="k", hidden=True, id=False)

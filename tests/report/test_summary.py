@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.report.runs import EVERY, add_cells, write_run
 
 from rilco.experiment.published import CellKey, load_published
 from rilco.report.cells import sort_results
 from rilco.report.style import millions, number
-from rilco.report.summary import caveats, listed, summary
+from rilco.report.summary import caveats, summary
 from rilco.runs.results import read_results
+from rilco.words import listed
 
 
 def found(root):
@@ -35,7 +38,7 @@ def final_runs(root, task, rate, **finals):
             )
 
 
-def test_extent(tmp_path):
+def test_extent(tmp_path: Path) -> None:
     add_cells(tmp_path, "ril-co", "gail-ap", seeds=(1, 2), evaluations=20)
     write_run(tmp_path / "more", [1.0] * 50, task="ant", demos=("policy.npz",))
     text = sentences(tmp_path)
@@ -44,7 +47,7 @@ def test_extent(tmp_path):
     )
 
 
-def test_who_is_ahead_level_and_behind(tmp_path):
+def test_who_is_ahead_level_and_behind(tmp_path: Path) -> None:
     final_runs(tmp_path, "halfcheetah", 0.4, ril_co=2000.0, gail_logistic=1500.0, gail_ap=1700.0)
     final_runs(tmp_path, "hopper", 0.4, ril_co=2000.0, gail_ap=2005.0)
     final_runs(tmp_path, "ant", 0.4, ril_co=1000.0, gail_ap=2005.0)
@@ -59,7 +62,7 @@ def test_who_is_ahead_level_and_behind(tmp_path):
     assert "At noise rate 0, among 2 methods run here, RIL-Co is ahead of every other on Ant (+995" in text
 
 
-def test_agreement_names_the_furthest(tmp_path):
+def test_agreement_names_the_furthest(tmp_path: Path) -> None:
     key = CellKey("hopper", "policy", 0.4, "ril-co")
     here = load_published()[key].over(EVERY - 640_000, EVERY).mean
     final_runs(tmp_path, "hopper", 0.4, ril_co=here)
@@ -74,7 +77,7 @@ def test_agreement_names_the_furthest(tmp_path):
     assert text.count("RIL-Co on Walker2D") == 2  # three in all
 
 
-def test_what_is_missing(tmp_path):
+def test_what_is_missing(tmp_path: Path) -> None:
     add_cells(tmp_path, "ril-co", evaluations=2)
     text = sentences(tmp_path)
     assert "Not run here: 205 of the paper’s 206 cells." in text
@@ -84,13 +87,13 @@ def test_what_is_missing(tmp_path):
     assert "FAIRL" in text
 
 
-def test_a_single_run(tmp_path):
+def test_a_single_run(tmp_path: Path) -> None:
     write_run(tmp_path / "one", [1.0])
     assert "1 run of 0.1 M transitions cover" in sentences(tmp_path)
     assert caveats(found(tmp_path))[0].startswith("1 cell has a single run and so no spread of its own")
 
 
-def test_unequal_lengths_are_pointed_out(tmp_path):
+def test_unequal_lengths_are_pointed_out(tmp_path: Path) -> None:
     write_run(tmp_path / "a", [1.0] * 20, method="ril-co")
     write_run(tmp_path / "b", [1.0] * 19, method="gail-ap")
     assert not any("equally long" in sentence for sentence in caveats(found(tmp_path)))
@@ -102,18 +105,18 @@ def test_unequal_lengths_are_pointed_out(tmp_path):
     assert any("not run for equally long at HalfCheetah, 0.4:" in line for line in caveats(found(tmp_path)))
 
 
-def test_nothing_evaluated_yet(tmp_path):
+def test_nothing_evaluated_yet(tmp_path: Path) -> None:
     write_run(tmp_path / "begun", [], finished=False)
     assert "No run here has been evaluated" in sentences(tmp_path)
     assert "1 run was left out of the comparison." in caveats(found(tmp_path))
 
 
-def test_only_other_environments(tmp_path):
+def test_only_other_environments(tmp_path: Path) -> None:
     write_run(tmp_path / "mine", [1.0], env="Pendulum-v1", noise_rate=None)
     assert "nothing to compare with the published" in sentences(tmp_path)
 
 
-def test_unfinished_and_skipped_are_counted(tmp_path):
+def test_unfinished_and_skipped_are_counted(tmp_path: Path) -> None:
     write_run(tmp_path / "a", [1.0], finished=False)
     (tmp_path / "x.txt").write_text("")
     assert "1 run is not finished yet." in caveats(found(tmp_path))
@@ -123,7 +126,7 @@ def test_unfinished_and_skipped_are_counted(tmp_path):
 @pytest.mark.parametrize(
     "value, text", [(1999.6, "2,000"), (-3.2, "−3"), (-0.2, "0"), (0.0, "0"), (-12345.0, "−12,345")]
 )
-def test_numbers(value, text):
+def test_numbers(value, text: str) -> None:
     assert number(value) == text
 
 
@@ -138,9 +141,9 @@ def test_numbers(value, text):
         (0, "0"),
     ],
 )
-def test_transitions(value, text):
+def test_transitions(value, text: str) -> None:
     assert millions(value) == text
 
 
-def test_lists():
+def test_lists() -> None:
     assert [listed(x) for x in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a and b", "a, b and c"]

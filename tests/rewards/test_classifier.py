@@ -37,11 +37,11 @@ def params():
     return build(jax.random.key(0), OBS_DIM, ACTION_DIM, HIDDEN)
 
 
-def test_the_schedules_are_those_that_a_configuration_knows():
+def test_the_schedules_are_those_that_a_configuration_knows() -> None:
     assert tuple(SCHEDULES) == settings.SCHEDULES
 
 
-def points(count, seed=0):
+def points(count, seed: int = 0):
     return np.random.default_rng(seed).normal(size=(count, OBS_DIM + ACTION_DIM)).astype(np.float32)
 
 
@@ -61,7 +61,7 @@ def naive_input_gradient(params, x, step=1e-5):
     )
 
 
-def test_the_default_is_the_papers():
+def test_the_default_is_the_papers() -> None:
     config = ClassifierConfig()
     assert dataclasses.asdict(config) == {
         "loss": "ap",
@@ -99,7 +99,7 @@ def test_the_default_is_the_papers():
     ],
     ids=str,
 )
-def test_a_config_that_cannot_work_is_refused_by_field_and_value(change):
+def test_a_config_that_cannot_work_is_refused_by_field_and_value(change) -> None:
     with pytest.raises(ConfigError) as caught:
         ClassifierConfig(**change)
     ((field, value),) = change.items()
@@ -108,27 +108,27 @@ def test_a_config_that_cannot_work_is_refused_by_field_and_value(change):
 
 
 @pytest.mark.parametrize("lead", [(), (4,), (2, 3)])
-def test_score_maps_pairs_of_any_leading_shape(params, lead, strict_jax):
+def test_score_maps_pairs_of_any_leading_shape(params, lead) -> None:
     obs, action = jnp.ones((*lead, OBS_DIM)), jnp.full((*lead, ACTION_DIM), 2.0)
     result = jax.jit(score)(params, obs, action)
     assert result.shape == lead
     np.testing.assert_allclose(result, naive_score(params, np.concatenate([obs, action], -1)), rtol=1e-5)
 
 
-def test_the_input_gradient_matches_finite_differences(params, strict_jax):
+def test_the_input_gradient_matches_finite_differences(params) -> None:
     x = points(6)
     np.testing.assert_allclose(
         jax.jit(input_gradient)(params, x), naive_input_gradient(params, x), rtol=1e-4, atol=1e-6
     )
 
 
-def test_the_penalty_matches_finite_differences(params, strict_jax):
+def test_the_penalty_matches_finite_differences(params) -> None:
     x = points(6)
     norms = np.linalg.norm(naive_input_gradient(params, x), axis=-1)
     np.testing.assert_allclose(jax.jit(gradient_penalty)(params, x), np.mean((norms - 1) ** 2), rtol=1e-4)
 
 
-def test_the_penaltys_slope_in_the_weights_matches_finite_differences(params):
+def test_the_penaltys_slope_in_the_weights_matches_finite_differences(params) -> None:
     """The penalty is descended, so its own gradient, a second derivative of g, must be right."""
     x = points(4)
 
@@ -145,14 +145,14 @@ def test_the_penaltys_slope_in_the_weights_matches_finite_differences(params):
         np.testing.assert_allclose(slopes[layer]["w"][row, column], expected, rtol=1e-2, atol=1e-5)
 
 
-def test_a_flat_classifier_has_a_finite_penalty_and_slope(params):
+def test_a_flat_classifier_has_a_finite_penalty_and_slope(params) -> None:
     flat = jax.tree.map(np.zeros_like, params)
     value, slopes = jax.jit(jax.value_and_grad(gradient_penalty))(flat, points(4))
     np.testing.assert_allclose(value, 1.0, atol=1e-5)
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(slopes))
 
 
-def test_interpolated_points_lie_between_their_pair():
+def test_interpolated_points_lie_between_their_pair() -> None:
     demo, policy = points(4, 1), points(4, 2)
     mixing = jnp.array([[0.0], [0.25], [0.5], [1.0]])
     mixed = interpolate(demo, policy, mixing)
@@ -162,7 +162,7 @@ def test_interpolated_points_lie_between_their_pair():
 
 
 @pytest.mark.parametrize("num_policy", [1, 3, 4, 9])
-def test_there_is_one_interpolated_point_for_each_demonstration_pair(num_policy):
+def test_there_is_one_interpolated_point_for_each_demonstration_pair(num_policy) -> None:
     demo, policy = points(4, 1), points(num_policy, 2)
     mixed = interpolate(demo, policy, jnp.zeros((4, 1)))
     np.testing.assert_array_equal(mixed, policy[[k % num_policy for k in range(4)]])
@@ -172,7 +172,7 @@ DEMO, POLICY, PSEUDO = (np.array(z, np.float32) for z in ([1.0, -2.0], [0.5, -1.
 
 
 @pytest.mark.parametrize("mask", [[True, True, True], [True, False, True], [False, False, True]], ids=str)
-def test_the_risk_is_the_papers(mask, strict_jax):
+def test_the_risk_is_the_papers(mask) -> None:
     def naive_mean(scores):  # of the sigmoid loss
         return sum(1 / (1 + math.exp(z)) for z in scores) / len(scores)
 
@@ -183,7 +183,7 @@ def test_the_risk_is_the_papers(mask, strict_jax):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_without_pseudo_labels_the_risk_is_gails_with_full_weight_on_the_policy(loss):
+def test_without_pseudo_labels_the_risk_is_gails_with_full_weight_on_the_policy(loss: str) -> None:
     fn = LOSSES[loss].fn
     nothing_negative = risk(fn, 0.5, DEMO, POLICY, np.abs(PSEUDO), np.zeros(3, bool))
     no_candidates = risk(fn, 0.5, DEMO, POLICY, PSEUDO[:0], np.zeros(0, bool))
@@ -193,6 +193,6 @@ def test_without_pseudo_labels_the_risk_is_gails_with_full_weight_on_the_policy(
         assert terms.nonexpert_risk == 0
 
 
-def test_join_puts_the_observation_first():
+def test_join_puts_the_observation_first() -> None:
     joined = join(jnp.ones((2, OBS_DIM)), jnp.zeros((2, ACTION_DIM)))
     np.testing.assert_array_equal(joined, [[1.0] * OBS_DIM + [0.0] * ACTION_DIM] * 2)

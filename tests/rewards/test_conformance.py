@@ -14,7 +14,8 @@ import pytest
 
 from rilco.config import RunConfig
 from rilco.losses import LOSSES
-from rilco.methods import IMITATION, make_reward_learner
+from rilco.methods import METHODS, find, make_reward_learner
+from rilco.rewards.classifier import score
 from rilco.rewards.config import ClassifierConfig, VildConfig
 from rilco.rewards.learner import DemoArrays, RewardLearner
 from rilco.runs.checkpoint import Checkpoint, flatten, load_checkpoint, save_checkpoint, unflatten
@@ -25,8 +26,7 @@ OBS_DIM, ACTION_DIM, DEMONSTRATORS = 3, 2, 3
 # Compiling is nearly all that this suite takes: no effort on programs that run for milliseconds.
 QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 
-# Without a reward of their own: one has none, and the other is made of methods that have.
-METHODS = [name for name in IMITATION if name not in ("bc", "ril-co-clean")]
+WITH_REWARD = [name for name, method in METHODS.items() if method.make_reward]
 # Of the families that take any loss, those that are not methods of their own: "ril-co" is RIL-Co with the AP loss.
 ANY_LOSS = [
     f"{family} {loss}"
@@ -35,7 +35,7 @@ ANY_LOSS = [
     if loss not in ("ap", "logistic")
 ]
 LEARNERS = [
-    *METHODS,
+    *WITH_REWARD,
     *(pytest.param(name, marks=pytest.mark.slow) for name in ANY_LOSS),
 ]  # slow: all together
 
@@ -83,7 +83,7 @@ def compiled(name):
 compiled_for: list[str] = []
 
 
-def pairs(count=40, mean=0.0, seed=0) -> DemoArrays:
+def pairs(count=40, mean=0.0, seed: int = 0) -> DemoArrays:
     rng = np.random.default_rng(seed)
     obs, action = (rng.normal(mean, size=(count, dim)).astype(np.float32) for dim in (OBS_DIM, ACTION_DIM))
     return DemoArrays(obs, action, np.arange(count, dtype=np.int32) % DEMONSTRATORS)
@@ -93,14 +93,16 @@ def unlabelled(demos: DemoArrays) -> DemoArrays:
     return demos._replace(demonstrator=None)
 
 
-def begin(name, demos, seed=0):
+def begin(name, demos, seed: int = 0):
     learner, (init, _) = make(name), compiled(name)
     key = jax.random.key(seed)
     state = init(key, OBS_DIM, ACTION_DIM)
     return state if learner.prepare is None else learner.prepare(state, demos, halve, key)
 
 
-def proceed(name, state, demos, policy, *, iterations=2, first=0, seed=0, draws_seed=0) -> Iteration:
+def proceed(
+    name, state, demos, policy, *, iterations: int = 2, first=0, seed: int = 0, draws_seed=0
+) -> Iteration:
     """Iterations `first`, first + 1, ...: each with draws and a key of its own."""
     learner, (_, iterate) = make(name), compiled(name)
     shown = DemoArrays(*(np.resize(array, (40, array.shape[1])) for array in demos[:2]))
@@ -130,7 +132,7 @@ def assert_finite(done: Iteration):
 # --- shapes
 
 
-def test_draws_have_shapes_that_do_not_depend_on_the_data(name):
+def test_draws_have_shapes_that_do_not_depend_on_the_data(name: str) -> None:
     shapes = [
         [(leaf.shape, leaf.dtype) for leaf in leaves(make(name).sample(pairs(count), rng))]
         for count, rng in ((100, np.random.default_rng(0)), (5, np.random.default_rng(1)))
@@ -139,7 +141,7 @@ def test_draws_have_shapes_that_do_not_depend_on_the_data(name):
     assert {dtype for _, dtype in shapes[0]} <= {np.dtype(np.float32), np.dtype(np.int32)}
 
 
-def test_an_update_keeps_the_states_shapes_and_reports_scalars(name):
+def test_an_update_keeps_the_states_shapes_and_reports_scalars(name: str) -> None:
     demos = pairs()
     state = begin(name, demos)
     done = proceed(name, state, demos, pairs(seed=1))
@@ -152,7 +154,7 @@ def test_an_update_keeps_the_states_shapes_and_reports_scalars(name):
     assert done.demo_reward.shape == done.policy_reward.shape == (40,)
 
 
-def test_a_reward_belongs_to_a_pair_whatever_the_leading_shape(name):
+def test_a_reward_belongs_to_a_pair_whatever_the_leading_shape(name: str) -> None:
     batch = pairs(6)
     state = begin(name, batch)
     reward = make(name).reward
@@ -163,10 +165,25 @@ def test_a_reward_belongs_to_a_pair_whatever_the_leading_shape(name):
     assert len(np.unique(np.asarray(flat))) == 6
 
 
+def test_the_reward_is_the_methods_function_of_the_first_classifiers_score(name: str) -> None:
+    learner, batch = make(name), pairs(6)
+    state = learner.init(jax.random.key(0), OBS_DIM, ACTION_DIM)
+    stacked = (
+        state.params[0]["w"].ndim == 3
+    )  # RIL-Co, RIL-P and GAIL hold their classifiers on top of each other
+    first = jax.tree.map(lambda leaf: leaf[0], state.params) if stacked else state.params
+    g = score(first, batch.obs, batch.action)
+    own = {"gail-unhinged": g, "fairl": -g * np.exp(g), "vild": LOSSES["logistic"].fn(-g)}
+    method, _, loss = name.partition(" ")
+    loss = loss or ("logistic" if method.endswith("logistic") else "ap")
+    expected = own.get(name, LOSSES[loss].fn(-g))
+    np.testing.assert_allclose(learner.reward(state, batch.obs, batch.action), expected, rtol=1e-5, atol=1e-7)
+
+
 # --- determinism and compilation
 
 
-def test_the_same_keys_and_draws_give_the_same_bytes_and_others_do_not(name):
+def test_the_same_keys_and_draws_give_the_same_bytes_and_others_do_not(name: str) -> None:
     demos, policy = pairs(), pairs(seed=1)
     start = begin(name, demos)
     assert same(start, begin(name, demos))
@@ -177,7 +194,7 @@ def test_the_same_keys_and_draws_give_the_same_bytes_and_others_do_not(name):
     assert not same(done.state, proceed(name, start, demos, policy, draws_seed=1).state)
 
 
-def test_it_compiles_once(name):
+def test_it_compiles_once(name: str) -> None:
     demos = pairs()
     done = proceed(name, begin(name, demos), demos, pairs(seed=1), iterations=4)
     proceed(name, done.state, pairs(70, seed=2), pairs(seed=3), iterations=2)
@@ -194,7 +211,7 @@ EXTREMES = {
 
 
 @pytest.mark.parametrize("extreme", EXTREMES)
-def test_it_stays_finite(name, extreme):
+def test_it_stays_finite(name: str, extreme: str) -> None:
     change = EXTREMES[extreme]
     demos, policy = pairs(), pairs(seed=1)
     assert_finite(proceed(name, begin(name, change(demos)), change(demos), change(policy), iterations=3))
@@ -203,7 +220,7 @@ def test_it_stays_finite(name, extreme):
 
 
 @pytest.mark.parametrize("score", [1e4, -1e4])
-def test_it_stays_finite_with_huge_scores(name, score):
+def test_it_stays_finite_with_huge_scores(name: str, score) -> None:
     demos, policy = pairs(), pairs(seed=1)
     state = begin(name, demos)
     *hidden, head = state.params
@@ -213,13 +230,13 @@ def test_it_stays_finite_with_huge_scores(name, score):
     assert_finite(done)
 
 
-def test_a_single_demonstration_pair_is_enough_to_run(name):
-    demos = pairs(2 if name.startswith("ril-co") else 1)  # one for each classifier
+def test_a_single_demonstration_pair_is_enough_to_run(name: str) -> None:
+    demos = pairs(find(name.partition(" ")[0]).classifiers)  # one for each
     assert_finite(proceed(name, begin(name, demos), demos, pairs(seed=1), iterations=3))
 
 
-def test_a_single_policy_pair_is_enough_to_run(name):
-    if name not in METHODS:
+def test_a_single_policy_pair_is_enough_to_run(name: str) -> None:
+    if name not in WITH_REWARD:
         pytest.skip("compiles for another shape, and the loss makes no difference to shapes")
     learner, demos, policy = make(name), pairs(), pairs(1, seed=1)
     key = jax.random.key(0)
@@ -240,7 +257,7 @@ def test_a_single_policy_pair_is_enough_to_run(name):
 # --- no ground truth
 
 
-def test_neither_rewards_nor_labels_are_inputs(name):
+def test_neither_rewards_nor_labels_are_inputs(name: str) -> None:
     assert DemoArrays._fields == ("obs", "action", "demonstrator", "known_obs", "known_action")
     learner = make(name)
     assert list(inspect.signature(learner.sample).parameters) == ["demos", "rng"]
@@ -254,7 +271,7 @@ def test_neither_rewards_nor_labels_are_inputs(name):
     ]
 
 
-def test_only_vild_looks_at_who_demonstrated(name):
+def test_only_vild_looks_at_who_demonstrated(name: str) -> None:
     demos, policy = pairs(), pairs(seed=1)
     others = demos._replace(demonstrator=demos.demonstrator[::-1].copy())
     first, second = (proceed(name, begin(name, given), given, policy) for given in (demos, others))
@@ -264,7 +281,7 @@ def test_only_vild_looks_at_who_demonstrated(name):
 # --- stop and go on
 
 
-def test_a_saved_state_is_the_same_to_the_byte_and_goes_on_the_same(name, tmp_path: Path):
+def test_a_saved_state_is_the_same_to_the_byte_and_goes_on_the_same(name: str, tmp_path: Path) -> None:
     demos, policy = pairs(), pairs(seed=1)
     state = proceed(name, begin(name, demos), demos, policy).state
     save_checkpoint(tmp_path, Checkpoint(2, flatten(state), {}))
@@ -276,7 +293,7 @@ def test_a_saved_state_is_the_same_to_the_byte_and_goes_on_the_same(name, tmp_pa
     assert same(*went_on)
 
 
-def test_memory_maps_give_what_arrays_give(name, tmp_path: Path):
+def test_memory_maps_give_what_arrays_give(name: str, tmp_path: Path) -> None:
     demos = pairs()
     for field, array in zip(demos._fields, demos[:3], strict=False):
         np.save(tmp_path / f"{field}.npy", array)
@@ -288,7 +305,7 @@ def test_memory_maps_give_what_arrays_give(name, tmp_path: Path):
 # --- learning
 
 
-def test_it_learns_to_reward_what_the_demonstrations_do(name):
+def test_it_learns_to_reward_what_the_demonstrations_do(name: str) -> None:
     demos, policy = pairs(mean=1.0), pairs(mean=-1.0, seed=1)
     done = proceed(name, begin(name, demos), demos, policy, iterations=60)
     assert done.info["demo_score"] > done.info["policy_score"] + 0.1

@@ -49,23 +49,24 @@ def gradients(config, params, minibatch):
         ("warm-up", [0.0, 0.0, 0.0, 0.4, 0.4]),
     ],
 )
-def test_lambda_grows_as_its_schedule_says(schedule, expected):
+def test_lambda_grows_as_its_schedule_says(schedule, expected) -> None:
     config = ClassifierConfig(lam=0.4, lam_schedule=schedule, lam_iterations=8)
     values = [lam_at(config, jnp.int32(i)) for i in (0, 2, 4, 8, 100)]
     np.testing.assert_allclose(values, expected, atol=1e-6)
 
 
-def test_an_update_uses_and_logs_the_lambda_of_its_iteration():
+def test_an_update_uses_and_logs_the_lambda_of_its_iteration() -> None:
     """Half way through a linear schedule the same step is taken as with half the constant lambda."""
     config = dataclasses.replace(CONFIG, lam_schedule="linear", lam_iterations=4)
     learner, constant = ril_co(config), ril_co(dataclasses.replace(CONFIG, lam=0.25))
     demos = DemoArrays(*(rng.normal(size=(60, d)).astype(np.float32) for d in (2, 1)))
     draws = learner.sample(demos, np.random.default_rng(0))
-    update = functools.partial(learner.update, policy_obs=POLICY[:, :2], policy_action=POLICY[:, 2:])
     state, logged = learner.init(jax.random.key(0), 2, 1), []
     for i in range(3):
         before = state
-        state, info = update(state, draws, normalize=jnp.asarray, key=jax.random.key(i))
+        state, info = learner.update(
+            state, draws, POLICY[:, :2], POLICY[:, 2:], jnp.asarray, jax.random.key(i)
+        )
         logged.append(float(info["lam"]))
     assert logged == pytest.approx([0.0, 0.125, 0.25])
     expected, _ = constant.update(before, draws, POLICY[:, :2], POLICY[:, 2:], jnp.asarray, jax.random.key(2))
@@ -73,7 +74,7 @@ def test_an_update_uses_and_logs_the_lambda_of_its_iteration():
 
 
 @pytest.mark.parametrize("wrong", [{"lam_schedule": "steep"}, {"lam_schedule": "linear"}])
-def test_a_schedule_must_be_known_and_have_a_length(wrong):
+def test_a_schedule_must_be_known_and_have_a_length(wrong) -> None:
     with pytest.raises(ConfigError, match="lam_"):
         ClassifierConfig(**wrong)
 
@@ -81,7 +82,7 @@ def test_a_schedule_must_be_known_and_have_a_length(wrong):
 # --- known non-expert pairs
 
 
-def test_known_pairs_replace_pseudo_labels_or_join_them():
+def test_known_pairs_replace_pseudo_labels_or_join_them() -> None:
     params = params_of(ril_co(CONFIG))
     minibatch = MiniBatch(DEMOS, KNOWN, POLICY, MIXING)
     alone, info = find_nonexperts(dataclasses.replace(CONFIG, pseudo_labels=False), params, minibatch)
@@ -97,7 +98,7 @@ def test_known_pairs_replace_pseudo_labels_or_join_them():
     )
 
 
-def test_the_risk_averages_over_known_pairs():
+def test_the_risk_averages_over_known_pairs() -> None:
     config = dataclasses.replace(CONFIG, pseudo_labels=False, loss="unhinged", gradient_penalty=0.0)
     params = params_of(ril_p(config))
     _, info = gradients(config, params, MiniBatch(DEMOS[:1, :4], KNOWN[:1], POLICY, MIXING[:1]))
@@ -108,7 +109,7 @@ def test_the_risk_averages_over_known_pairs():
     np.testing.assert_allclose(gradients(config, params, twice)[1]["risk"], info["risk"], rtol=1e-6)
 
 
-def test_draws_of_known_pairs_come_from_the_known_pairs():
+def test_draws_of_known_pairs_come_from_the_known_pairs() -> None:
     obs, action = rng.normal(size=(60, 2)), rng.normal(size=(60, 1))
     known = np.arange(7, dtype=np.float32)[:, None]
     demos = DemoArrays(
@@ -122,7 +123,7 @@ def test_draws_of_known_pairs_come_from_the_known_pairs():
 # --- RIL-P as published
 
 
-def test_as_published_is_gail_with_half_the_policy_term():
+def test_as_published_is_gail_with_half_the_policy_term() -> None:
     """A constant added to the risk, and a policy term that weighs 1 - lambda: no candidate has a gradient."""
     config = dataclasses.replace(CONFIG, as_published=True, gradient_penalty=0.0, loss="unhinged")
     params = params_of(ril_p(config))

@@ -14,19 +14,19 @@ CONFIG = ClassifierConfig(batch=4, minibatches=2, hidden=(5,))
 
 
 @pytest.mark.parametrize("g", [-30.0, -1.0, -0.5, 0.0, 0.5, 3.0, LARGEST_EXPONENT])
-def test_the_reward_is_minus_u_log_u_of_the_density_ratio(g, strict_jax):
+def test_the_reward_is_minus_u_log_u_of_the_density_ratio(g) -> None:
     u = np.exp(np.float64(g))
     np.testing.assert_allclose(fairl_reward(jnp.float32(g)), -u * g, rtol=1e-5, atol=1e-12)
 
 
-def test_the_reward_is_largest_where_the_policy_is_a_little_denser_than_the_demonstrations():
+def test_the_reward_is_largest_where_the_policy_is_a_little_denser_than_the_demonstrations() -> None:
     scores = jnp.linspace(-20.0, 20.0, 4001)
     best = jnp.argmax(fairl_reward(scores))
     np.testing.assert_allclose(scores[best], -1.0, atol=0.01)
     np.testing.assert_allclose(fairl_reward(scores)[best], np.exp(-1.0), rtol=1e-4)
 
 
-def test_the_reward_is_finite_and_keeps_falling_at_any_score():
+def test_the_reward_is_finite_and_keeps_falling_at_any_score() -> None:
     scores = jnp.array([10.0, 11.0, 89.0, 1e3, 1e4], jnp.float32)
     rewards = np.asarray(fairl_reward(scores))
     assert np.isfinite(rewards).all()
@@ -34,7 +34,7 @@ def test_the_reward_is_finite_and_keeps_falling_at_any_score():
     np.testing.assert_array_equal(fairl_reward(-scores[2:]), 0.0)
 
 
-def test_its_classifier_is_gails_and_only_the_reward_differs():
+def test_its_classifier_is_gails_and_only_the_reward_differs() -> None:
     ours, theirs = fairl(CONFIG), gail(CONFIG, loss="logistic")
     state = jax.jit(ours.init, static_argnums=(1, 2))(jax.random.key(0), 3, 2)
     obs, action = np.ones((2, 3), np.float32), np.ones((2, 2), np.float32)

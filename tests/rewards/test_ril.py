@@ -61,7 +61,7 @@ select = jax.jit(pseudo_labels, static_argnums=2)
 
 
 def naive_selection(scores, selected):
-    kept = []
+    kept: list[float] = []
     for value in sorted(scores):
         if value < 0 and len(kept) < selected:
             kept.append(value)
@@ -85,7 +85,7 @@ def chosen(scores, selected):
     ],
     ids=["none", "one", "fewer than K", "more than K", "all", "zero is not negative"],
 )
-def test_the_lowest_negative_candidates_are_labelled(scores):
+def test_the_lowest_negative_candidates_are_labelled(scores) -> None:
     kept, info = chosen(scores, 3)
     assert sorted(kept) == naive_selection(scores, 3)
     assert info["selected"] == len(kept)
@@ -93,17 +93,17 @@ def test_the_lowest_negative_candidates_are_labelled(scores):
 
 
 @given(st.lists(st.floats(-5, 5, width=16), min_size=8, max_size=8))
-def test_the_lowest_negative_candidates_are_labelled_whatever_the_scores(scores):
+def test_the_lowest_negative_candidates_are_labelled_whatever_the_scores(scores) -> None:
     kept, _ = chosen(scores, 3)
     assert sorted(kept) == naive_selection(scores, 3)
 
 
-def test_fewer_candidates_than_may_be_selected():
+def test_fewer_candidates_than_may_be_selected() -> None:
     kept, _ = chosen([1.0, -1.0, -2.0], 5)
     assert sorted(kept) == [-2.0, -1.0]
 
 
-def test_each_classifier_labels_for_the_other():
+def test_each_classifier_labels_for_the_other() -> None:
     params = jax.tree.map(lambda *leaves: jnp.stack(leaves), linear(1.0), linear(-1.0))
     candidates = jnp.array([[-1.0, 2.0, 3.0], [-10.0, 20.0, 30.0]])[:, :, None]
     labels, info = co_pseudo_labels(params, candidates, 2)
@@ -112,7 +112,7 @@ def test_each_classifier_labels_for_the_other():
     np.testing.assert_allclose(info["called_nonexpert"], [1 / 3, 2 / 3])
 
 
-def test_a_single_classifier_labels_its_own():
+def test_a_single_classifier_labels_its_own() -> None:
     labels, _ = co_pseudo_labels(jax.tree.map(lambda leaf: leaf[None], linear(1.0)), -jnp.ones((1, 3, 1)), 2)
     np.testing.assert_array_equal(labels.x, -jnp.ones((1, 2, 1)))
     assert labels.mask.all()
@@ -180,7 +180,7 @@ def jitted_step(config, name):
 
 @pytest.mark.parametrize("num_classifiers", [1, 2])
 @pytest.mark.parametrize("shift", [0.0, -5.0, 5.0], ids=["some negative", "all negative", "none negative"])
-def test_the_stacked_step_equals_classifiers_computed_apart(num_classifiers, shift):
+def test_the_stacked_step_equals_classifiers_computed_apart(num_classifiers: int, shift) -> None:
     """Each classifier alone, its labels fixed and its slope from finite differences. That also shows that the
     labelled pairs do carry a gradient and that the scores which selected them carry none."""
     params = biased(stacked_params(num_classifiers), shift)
@@ -210,7 +210,7 @@ def test_the_stacked_step_equals_classifiers_computed_apart(num_classifiers, shi
     ).all()
 
 
-def test_with_no_negative_candidate_the_step_is_gails():
+def test_with_no_negative_candidate_the_step_is_gails() -> None:
     params = biased(stacked_params(1), 5.0)
     labelled, info = descend(CONFIG, params, X[:1], MIXING[:1])
     without = dataclasses.replace(CONFIG, lam=0.0)
@@ -220,12 +220,13 @@ def test_with_no_negative_candidate_the_step_is_gails():
     np.testing.assert_allclose(info["risk"], info["demo_risk"] + info["policy_risk"], rtol=1e-6)
 
 
-def test_no_gradient_flows_through_the_scores_that_select():
+def test_no_gradient_flows_through_the_scores_that_select() -> None:
     @jax.jit
     @jax.grad
     def slope(params):
         labels, info = pseudo_labels(params, jnp.array([[-1.0], [2.0], [-3.0]]), 2)
-        return jnp.sum(labels.x) + jnp.sum(labels.mask) + info["selected"] + info["called_nonexpert"]
+        terms = jnp.sum(labels.x), jnp.sum(labels.mask), info["selected"], info["called_nonexpert"]
+        return sum(term.astype(jnp.float32) for term in terms)
 
     assert all((leaf == 0).all() for leaf in jax.tree.leaves(slope(linear(1.0))))
 
@@ -234,13 +235,13 @@ def test_no_gradient_flows_through_the_scores_that_select():
 
 
 @pytest.mark.parametrize("count", [2, 7, 100])
-def test_halves_are_disjoint_cover_all_and_the_first_takes_an_odd_pair(count):
+def test_halves_are_disjoint_cover_all_and_the_first_takes_an_odd_pair(count: int) -> None:
     first, second = split(count, 2, seed=3)
     assert sorted([*first, *second]) == list(range(count))
     assert len(first) == (count + 1) // 2
 
 
-def test_the_split_is_random_and_fixed_by_its_seed():
+def test_the_split_is_random_and_fixed_by_its_seed() -> None:
     first, _ = split(100, 2, seed=3)
     split.cache_clear()
     np.testing.assert_array_equal(first, split(100, 2, seed=3)[0])
@@ -248,15 +249,17 @@ def test_the_split_is_random_and_fixed_by_its_seed():
     assert 10 < np.sum(first < 50) < 40, "not the first 50 pairs"
 
 
-def test_one_pair_cannot_be_split():
+def test_one_pair_cannot_be_split() -> None:
     with pytest.raises(DemonstrationError, match="at least 2"):
         ril_co(CONFIG).sample(numbered(1), np.random.default_rng(0))
 
 
-def test_draws_of_a_mini_batch_are_distinct_and_stay_in_their_half():
+def test_draws_of_a_mini_batch_are_distinct_and_stay_in_their_half() -> None:
     learner, demos = ril_co(CONFIG, split_seed=5), numbered(80)
     halves = [set(half.tolist()) for half in split(80, 2, seed=5)]
-    generator, first_term, candidates = np.random.default_rng(0), [set(), set()], [set(), set()]
+    generator = np.random.default_rng(0)
+    first_term: list[set[int]] = [set(), set()]
+    candidates: list[set[int]] = [set(), set()]
     for _ in range(20):
         draws = learner.sample(demos, generator)
         assert draws.obs.shape == (5, 2, 16, 1)
@@ -271,13 +274,13 @@ def test_draws_of_a_mini_batch_are_distinct_and_stay_in_their_half():
     assert first_term == candidates == halves, "every pair of a half is drawn sooner or later, in both roles"
 
 
-def test_a_single_classifier_draws_from_all_pairs():
+def test_a_single_classifier_draws_from_all_pairs() -> None:
     draws = ril_p(CONFIG).sample(numbered(16), np.random.default_rng(0))
     assert draws.obs.shape == (5, 1, 16, 1)
     assert all(sorted(rows) == list(range(16)) for rows in draws.obs[:, 0, :, 0])
 
 
-def test_sampling_costs_the_batch_and_not_the_data():
+def test_sampling_costs_the_batch_and_not_the_data() -> None:
     """Beyond the split, made once, nothing as long as the data may be allocated, contiguous or not."""
     count, learner = 1_000_000, ril_co(CONFIG)
     rows = np.zeros((count, 4), np.float32)
@@ -293,7 +296,7 @@ def test_sampling_costs_the_batch_and_not_the_data():
 # --- the update
 
 
-def demo_pairs(count, seed=0):
+def demo_pairs(count, seed: int = 0):
     generator = np.random.default_rng(seed)
     return DemoArrays(
         generator.normal(size=(count, OBS_DIM)).astype(np.float32),
@@ -305,7 +308,7 @@ def identity(obs):
     return obs
 
 
-def test_an_update_is_five_steps_of_adam_on_the_draws_in_turn():
+def test_an_update_is_five_steps_of_adam_on_the_draws_in_turn() -> None:
     """With equal policy pairs and no penalty, how the pairs are dealt and mixed does not matter."""
     config = dataclasses.replace(CONFIG, gradient_penalty=0.0)
     learner = ril_co(config)
@@ -329,7 +332,9 @@ def test_an_update_is_five_steps_of_adam_on_the_draws_in_turn():
         np.testing.assert_allclose(value, np.mean([i[name] for i in infos]), rtol=1e-4, err_msg=name)
 
 
-def test_the_update_normalises_what_it_draws_and_uses_all_policy_pairs(monkeypatch):
+def test_the_update_normalises_what_it_draws_and_uses_all_policy_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Seen with a step that learns nothing and reports its batch."""
 
     def report(config, optimizer, state, batch):
@@ -352,7 +357,7 @@ def test_the_update_normalises_what_it_draws_and_uses_all_policy_pairs(monkeypat
 
 
 @pytest.mark.parametrize("count, size", [(640, 128), (23, 4), (5, 1), (3, 1)])
-def test_policy_pairs_are_dealt_out_once(count, size):
+def test_policy_pairs_are_dealt_out_once(count: int, size) -> None:
     dealt = np.asarray(deal(jax.random.key(0), count, 5))
     assert dealt.shape == (5, size)
     assert len(set(dealt.ravel())) == min(5 * size, count), "none twice unless there are too few"
@@ -362,7 +367,7 @@ def test_policy_pairs_are_dealt_out_once(count, size):
 # --- what it is all for
 
 
-def clusters(expert_share, count, seed):
+def clusters(expert_share, count, seed: int):
     """Pairs of which that share is from the expert, around (+1, +1), and the rest around (-1, -1)."""
     generator = np.random.default_rng(seed)
     side = np.where(np.arange(count) < expert_share * count, 1.0, -1.0)[:, None]
@@ -385,7 +390,7 @@ def preference(learner):
     return float(np.mean(learner.reward(state, *expert[:2])) - np.mean(learner.reward(state, *other[:2])))
 
 
-def test_an_expert_like_policy_is_still_rewarded_for_being_so():
+def test_an_expert_like_policy_is_still_rewarded_for_being_so() -> None:
     """At kappa = 0.95 > alpha = 0.7 the noisy demonstrations hold more bad pairs than the policy makes: GAIL
     then rewards those (lambda = 0 breaks the inequality of Lemma 1), RIL-Co does not."""
     config = ClassifierConfig(batch=16, candidates=64, selected=16, learning_rate=3e-3, hidden=(8,))

@@ -55,7 +55,7 @@ def numbered(owners):
 NORMALS = np.random.default_rng(0).standard_normal((200_000, ACTION_DIM)).astype(np.float32)
 
 
-def test_the_expected_log_likelihood_and_the_entropy_are_those_of_sampled_actions(strict_jax):
+def test_the_expected_log_likelihood_and_the_entropy_are_those_of_sampled_actions() -> None:
     inferred = Inferred(jnp.array([[0.3, -1.0]]), jnp.log(jnp.array([[0.5, 2.0]])))
     seen, variance = np.array([[1.0, -2.0]], np.float32), np.array([[0.4, 3.0]], np.float32)
     actions = np.asarray(draw(Inferred(*(jnp.broadcast_to(x, NORMALS.shape) for x in inferred)), NORMALS))
@@ -69,7 +69,7 @@ def test_the_expected_log_likelihood_and_the_entropy_are_those_of_sampled_action
     np.testing.assert_allclose(entropy(inferred), -own.mean(), rtol=0.01)
 
 
-def test_each_demonstrator_has_its_own_head_and_means_stay_within_the_scale():
+def test_each_demonstrator_has_its_own_head_and_means_stay_within_the_scale() -> None:
     rng = np.random.default_rng(0)
     model = build(jax.random.key(0), OBS_DIM, ACTION_DIM, 3, SMALL)
     model = model._replace(
@@ -90,7 +90,7 @@ def test_each_demonstrator_has_its_own_head_and_means_stay_within_the_scale():
     assert np.abs(inferred.mean[:, 1]).max() > 1, "a scale that does nothing"
 
 
-def test_spreads_are_brought_back_into_their_ranges():
+def test_spreads_are_brought_back_into_their_ranges() -> None:
     model = build(jax.random.key(0), OBS_DIM, ACTION_DIM, 1, SMALL)
     far = model._replace(log_std=jnp.array([[-90.0, 90.0]]), log_variance=jnp.array([[-90.0, 90.0]]))
     kept = within_range(far)
@@ -99,7 +99,7 @@ def test_spreads_are_brought_back_into_their_ranges():
     np.testing.assert_array_equal(kept.head_w, model.head_w)
 
 
-def test_demonstrators_are_drawn_by_the_inverse_of_their_mean_variance():
+def test_demonstrators_are_drawn_by_the_inverse_of_their_mean_variance() -> None:
     log_variance = jnp.log(jnp.array([[1.0, 3.0], [0.5, 0.5], [8.0, 8.0], [1e-4, 1e-4]]))  # means 2, 0.5, 8
     share = jnp.array([0.5, 0.25, 0.25, 0.0])  # the last has no pairs
     expected = np.array([1 / 2, 1 / 0.5, 1 / 8, 0.0])
@@ -108,7 +108,7 @@ def test_demonstrators_are_drawn_by_the_inverse_of_their_mean_variance():
     )
 
 
-def test_each_is_chosen_as_often_as_its_probability_says_and_never_without_one():
+def test_each_is_chosen_as_often_as_its_probability_says_and_never_without_one() -> None:
     probability = np.array([0.0, 0.5, 0.0, 0.3, 0.2, 0.0], np.float32)
     for seed in range(20):
         who = choose(jax.random.key(seed), probability, 10)
@@ -153,7 +153,7 @@ def linear(slope):
 FLAT, STEEP = linear(0.0), linear(1.0)
 
 
-def test_the_noise_settles_at_the_mean_square_of_what_was_seen_minus_what_is_inferred():
+def test_the_noise_settles_at_the_mean_square_of_what_was_seen_minus_what_is_inferred() -> None:
     _, _, error = bound_at(1.0, 0.3, FLAT)
     settled, _, _ = bound_at(error + 0.3**2, 0.3, FLAT)
     np.testing.assert_allclose(settled.log_variance, 0.0, atol=1e-5)
@@ -161,13 +161,13 @@ def test_the_noise_settles_at_the_mean_square_of_what_was_seen_minus_what_is_inf
     assert (low.log_variance < -0.1).all(), "descent must raise an estimate that is too low"
 
 
-def test_without_a_reward_inference_is_as_unsure_as_the_noise():
+def test_without_a_reward_inference_is_as_unsure_as_the_noise() -> None:
     settled, _, _ = bound_at(0.49, 0.7, FLAT)
     np.testing.assert_allclose(settled.log_std, 0.0, atol=1e-5)
     np.testing.assert_allclose(bound_at(0.49, 0.7, FLAT, 0.1)[0].log_std, 0.0, atol=1e-5)
 
 
-def test_inference_moves_toward_what_the_classifier_takes_for_expert_and_the_more_so_the_noisier():
+def test_inference_moves_toward_what_the_classifier_takes_for_expert_and_the_more_so_the_noisier() -> None:
     """g rises with the action, so at the optimum the mean lies above the seen action; by C times the slope."""
 
     def pull(variance, temperature=1.0):
@@ -181,7 +181,7 @@ def test_inference_moves_toward_what_the_classifier_takes_for_expert_and_the_mor
     np.testing.assert_allclose(pull(0.5, 0.1), 10.0 * pull(0.5), rtol=0.05)
 
 
-def test_the_bounds_reward_is_the_log_probability_of_being_the_experts_over_the_temperature():
+def test_the_bounds_reward_is_the_log_probability_of_being_the_experts_over_the_temperature() -> None:
     # At g = 0 everywhere that is log(1/2); the logistic loss of a score is its negative.
     for temperature in (1.0, 0.1):
         _, info, _ = bound_at(0.5, 0.1, FLAT, temperature)
@@ -190,7 +190,7 @@ def test_the_bounds_reward_is_the_log_probability_of_being_the_experts_over_the_
     assert info["vild_reward"] <= 0, "it must not grow with a score, or inference would run away after it"
 
 
-def test_the_classifiers_risk_counts_demonstrations_by_their_weight():
+def test_the_classifiers_risk_counts_demonstrations_by_their_weight() -> None:
     params = jax.jit(init_classifier, static_argnums=(1, 2, 3))(jax.random.key(1), OBS_DIM, ACTION_DIM, (8,))
     x = np.random.default_rng(0).standard_normal((6, OBS_DIM + ACTION_DIM)).astype(np.float32)
     demo, policy, mixing = x[:4], x[4:], np.full((4, 1), 0.5, np.float32)
@@ -208,7 +208,7 @@ def test_the_classifiers_risk_counts_demonstrations_by_their_weight():
     assert none < half < whole
 
 
-def test_importance_weights_are_truncated_and_everybodys_noise_is_learned_within_its_range():
+def test_importance_weights_are_truncated_and_everybodys_noise_is_learned_within_its_range() -> None:
     config, leap = (
         dataclasses.replace(CONFIG, batch=20, minibatches=1),
         VildConfig(hidden=(8,), learning_rate=50.0),
@@ -240,7 +240,7 @@ def test_importance_weights_are_truncated_and_everybodys_noise_is_learned_within
 OWNERS = [1] * 50 + [0] * 30 + [3] * 20  # nobody is 2
 
 
-def test_the_pool_holds_each_demonstrators_own_pairs_in_unsorted_data():
+def test_the_pool_holds_each_demonstrators_own_pairs_in_unsorted_data() -> None:
     shuffled = np.random.default_rng(1).permutation(OWNERS)
     pool = vild(CONFIG, SMALL, num_demonstrators=4).sample(numbered(shuffled), np.random.default_rng(0))
     assert pool.obs.shape == (4, 60, 1)
@@ -252,13 +252,13 @@ def test_the_pool_holds_each_demonstrators_own_pairs_in_unsorted_data():
     np.testing.assert_allclose(pool.share, [0.3, 0.5, 0.0, 0.2], rtol=1e-6)
 
 
-def test_the_model_learns_from_everybody_alike_and_from_nobody_who_is_not_there():
+def test_the_model_learns_from_everybody_alike_and_from_nobody_who_is_not_there() -> None:
     pool = vild(CONFIG, SMALL, num_demonstrators=4).sample(numbered(OWNERS), np.random.default_rng(0))
     assert pool.turn.shape == (CONFIG.minibatches, CONFIG.batch)
     np.testing.assert_array_equal(np.bincount(pool.turn.ravel(), minlength=4), [20, 20, 0, 20])
 
 
-def test_a_crowd_of_demonstrators_is_heard_within_a_few_iterations_from_smaller_pools():
+def test_a_crowd_of_demonstrators_is_heard_within_a_few_iterations_from_smaller_pools() -> None:
     learner = vild(CONFIG, SMALL, num_demonstrators=200)
     rng, demos = np.random.default_rng(0), numbered(np.arange(1000) % 200)
     pools = [learner.sample(demos, rng) for _ in range(40)]
@@ -267,24 +267,30 @@ def test_a_crowd_of_demonstrators_is_heard_within_a_few_iterations_from_smaller_
     assert set(np.concatenate([pool.turn.ravel() for pool in pools])) == set(range(200))
 
 
-def test_ids_are_grouped_anew_for_other_demonstrations_only():
+def test_ids_are_grouped_anew_for_other_demonstrations_only() -> None:
     learner = vild(CONFIG, SMALL, num_demonstrators=2)
     first, second = numbered([0, 1, 1, 1]), numbered([1, 0, 0, 0])
     shares = [learner.sample(demos, np.random.default_rng(0)).share[0] for demos in (first, second, first)]
     assert shares == [0.25, 0.75, 0.25]
 
 
-def test_demonstrations_that_do_not_say_who_made_them_are_refused():
+def prepare(learner, state, demos, seed: int):
+    """What VILD does once, before its first update."""
+    assert learner.prepare is not None
+    return learner.prepare(state, demos, identity, jax.random.key(seed))
+
+
+def test_demonstrations_that_do_not_say_who_made_them_are_refused() -> None:
     learner = vild(CONFIG, SMALL, num_demonstrators=1)
     demos = numbered([0, 0])._replace(demonstrator=None)
     with pytest.raises(DemonstrationError, match="--episodes-as-demonstrators"):
         learner.sample(demos, np.random.default_rng(0))
     with pytest.raises(DemonstrationError, match="--episodes-as-demonstrators"):
-        learner.prepare(None, demos, identity, jax.random.key(0))
+        prepare(learner, None, demos, 0)
 
 
 @pytest.mark.parametrize("ids", [[0, 2], [-1, 0]], ids=str)
-def test_ids_out_of_range_are_refused(ids):
+def test_ids_out_of_range_are_refused(ids) -> None:
     with pytest.raises(DemonstrationError, match=f"from 0 to 1; got {min(ids)} to {max(ids)}"):
         make_roster(2, np.array(ids))
 
@@ -302,7 +308,7 @@ def test_ids_out_of_range_are_refused(ids):
     ],
     ids=str,
 )
-def test_a_config_that_cannot_work_is_refused_by_field_and_value(change):
+def test_a_config_that_cannot_work_is_refused_by_field_and_value(change) -> None:
     ((field, value),) = change.items()
     with pytest.raises(ConfigError) as caught:
         VildConfig(**change)
@@ -310,7 +316,7 @@ def test_a_config_that_cannot_work_is_refused_by_field_and_value(change):
     assert repr(value) in str(caught.value)
 
 
-def test_there_is_at_least_one_demonstrator():
+def test_there_is_at_least_one_demonstrator() -> None:
     with pytest.raises(ConfigError, match="at least one"):
         vild(CONFIG, SMALL, num_demonstrators=0)
 
@@ -324,7 +330,7 @@ SHARP = VildConfig(hidden=(32, 32), learning_rate=5e-3, temperature=0.1)
 CANDIDATES = 64
 
 
-def imitators(rng, count=3000) -> DemoArrays:
+def imitators(rng: np.random.Generator, count=3000) -> DemoArrays:
     """Three demonstrators who do what a linear expert does, more or less."""
     obs, who = rng.standard_normal((count, OBS_DIM)), np.arange(count) % len(NOISE)
     action = obs @ EXPERT + NOISE[who][:, None] * rng.standard_normal((count, ACTION_DIM))
@@ -332,7 +338,7 @@ def imitators(rng, count=3000) -> DemoArrays:
 
 
 @functools.cache
-def probe(seed=0):
+def probe(seed: int = 0):
     """The learner's state after 300 iterations with a policy that is always the best for the current reward.
 
     The bound rests on that: among random actions in each state the policy takes one with probability in
@@ -355,7 +361,7 @@ def probe(seed=0):
         return learner.update(state, batches, obs, action, identity, update_key)
 
     state = jax.jit(learner.init, static_argnums=(1, 2))(jax.random.key(seed), OBS_DIM, ACTION_DIM)
-    cloned = state = learner.prepare(state, demos, identity, jax.random.key(seed))
+    cloned = state = prepare(learner, state, demos, seed)
     for iteration in range(300):
         key = jax.random.fold_in(jax.random.key(seed), iteration)
         state, info = iterate(state, learner.sample(demos, rng), key)
@@ -370,7 +376,7 @@ def rms(values):
     return np.sqrt(np.mean(values**2))
 
 
-def test_cloning_starts_inference_at_the_action_that_was_seen_however_large():
+def test_cloning_starts_inference_at_the_action_that_was_seen_however_large() -> None:
     demos, cloned, _, _ = probe()
     assert np.abs(demos.action).max() > 3
     np.testing.assert_allclose(cloned.scale, np.abs(demos.action).max(axis=0))
@@ -383,7 +389,7 @@ def test_cloning_starts_inference_at_the_action_that_was_seen_however_large():
 # actions 0.05 to 0.10 (seen: 0.05), 0.31 to 0.39 (seen: 0.5) and 0.25 to 0.40 (seen: 1.0).
 
 
-def test_it_finds_out_how_noisy_each_demonstrator_is():
+def test_it_finds_out_how_noisy_each_demonstrator_is() -> None:
     _, _, _, info = probe()
     found = np.array([info[f"noise_std_{k}"] for k in range(len(NOISE))])
     assert (np.diff(found) > 0.1).all()
@@ -391,7 +397,7 @@ def test_it_finds_out_how_noisy_each_demonstrator_is():
     np.testing.assert_allclose(found[1:], NOISE[1:], rtol=0.5)
 
 
-def test_inferred_actions_are_closer_to_the_experts_than_those_seen():
+def test_inferred_actions_are_closer_to_the_experts_than_those_seen() -> None:
     demos, _, state, _ = probe()
     expert = demos.obs @ EXPERT
     inferred = inferred_means(state, demos)
@@ -401,7 +407,7 @@ def test_inferred_actions_are_closer_to_the_experts_than_those_seen():
     assert rms((inferred - expert)[demos.demonstrator == 0]) < 0.25, "who needs no mending is left alone"
 
 
-def test_the_reward_prefers_the_experts_action():
+def test_the_reward_prefers_the_experts_action() -> None:
     demos, _, state, _ = probe()
     reward = jax.jit(vild(CONFIG, SHARP, num_demonstrators=len(NOISE)).reward)
     obs = demos.obs[:500]
@@ -411,13 +417,13 @@ def test_the_reward_prefers_the_experts_action():
         assert np.mean(right > wrong) > 0.8
 
 
-def test_preparing_touches_the_inference_net_alone_and_always_alike():
+def test_preparing_touches_the_inference_net_alone_and_always_alike() -> None:
     learner = vild(CONFIG, SMALL, num_demonstrators=3)
     state = jax.jit(learner.init, static_argnums=(1, 2))(jax.random.key(0), OBS_DIM, ACTION_DIM)
     demos = imitators(np.random.default_rng(0), 60)
 
-    def prepared(seed):
-        return learner.prepare(state, demos, identity, jax.random.key(seed))
+    def prepared(seed: int):
+        return prepare(learner, state, demos, seed)
 
     once, again, other = prepared(1), prepared(1), prepared(2)
     for left, right in zip(jax.tree.leaves(once), jax.tree.leaves(again), strict=True):
@@ -434,7 +440,7 @@ def test_preparing_touches_the_inference_net_alone_and_always_alike():
 
 
 @pytest.mark.parametrize("count", [1, 20, 21])
-def test_noise_is_logged_for_each_of_a_few_demonstrators_and_as_a_range_for_many(count):
+def test_noise_is_logged_for_each_of_a_few_demonstrators_and_as_a_range_for_many(count: int) -> None:
     learner = vild(CONFIG, SMALL, num_demonstrators=count)
     demos = imitators(np.random.default_rng(0), 60)._replace(
         demonstrator=np.arange(60, dtype=np.int32) % count

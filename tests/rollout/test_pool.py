@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 from tests.environments import env_id
 
-from rilco.errors import TaskError, WorkerError
+from rilco.errors import ConfigError, TaskError, WorkerError
 from rilco.policy.saved import Policy
 from rilco.rollout.episodes import UnfinishedEpisodes
 from rilco.rollout.layout import Sizes
@@ -104,6 +106,65 @@ def test_worker_whose_environment_raises_is_named_with_its_traceback():
     assert_gone(pids)
 
 
+def test_an_environment_that_hangs_is_noticed() -> None:
+    pool, policy = open_pool(Task(env=env_id("Hangs")), workers=2)
+    pids = pool.pids
+    pool.start()
+    pool.patience = 1.0
+    with pytest.raises(WorkerError, match=r"took no step for 1 s during 'collect'.*RILCO_STEP_TIMEOUT"):
+        pool.collect(policy, 0)
+    assert all(gone(pid) for pid in pids)
+
+
+def test_slow_is_not_hanging() -> None:
+    """An evaluation may take longer than a step may: this one takes at least 1.4 s."""
+    pool, policy = open_pool(Task(env=env_id("Slow")), workers=1)
+    with pool:
+        pool.patience = 1.0
+        assert len(pool.evaluate(policy, episodes=20, seed=0).returns) == 20
+
+
+@pytest.mark.parametrize("text", ["soon", "-1", "nan"])
+def test_a_time_limit_that_is_none(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RILCO_STEP_TIMEOUT", text)
+    with pytest.raises(ConfigError, match=f"RILCO_STEP_TIMEOUT={text}: expected a number of seconds"):
+        open_pool(Task(env=env_id("Drift")), workers=1)
+
+
+HANGING = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from tests.rollout.test_pool import Task, env_id, open_pool
+pool, policy = open_pool(Task(env=env_id("Hangs")), workers=2)
+pool.start()
+print(*pool.pids, flush=True)
+pool.collect(policy, 0)
+"""
+
+
+def test_workers_end_with_their_parent_even_while_they_hang() -> None:
+    root = str(Path(__file__).resolve().parents[2])
+    parent = subprocess.Popen([sys.executable, "-c", HANGING, root], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    pids = [int(pid) for pid in parent.stdout.readline().split()]
+    assert len(pids) == 2
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    deadline = time.monotonic() + 60
+    while not all(gone(pid) for pid in pids):
+        assert time.monotonic() < deadline, "a worker outlived its parent"
+        time.sleep(0.1)
+
+
+def gone(pid: int) -> bool:
+    """Whether a process has ended; one that nobody has waited for yet counts as ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
 def test_worker_that_dies_is_named():
     pool, policy = open_pool(Task(env=env_id("Dies")), workers=2)
     pids = pool.pids
@@ -159,8 +220,9 @@ def test_replay_brings_every_environment_back(task):
         }
 
 
-def test_replay_notices_an_environment_that_does_not_repeat():
-    task = Task(env=env_id("Forgetful"))
+@pytest.mark.parametrize("name", ["Forgetful", "Moody"])
+def test_replay_notices_an_environment_that_does_not_repeat(name):
+    task = Task(env=env_id(name))
     pool, policy = open_pool(task, workers=1)
     with pool:
         pool.start()

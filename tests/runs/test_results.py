@@ -72,7 +72,7 @@ def damage_line(run, number, text):
     [
         (2, '{"iteration":2,"transi', "line 2 is torn"),
         (3, '{"iteration":3,"eval_return"', "line 3 is not a line"),
-        (3, '{"iteration":3,"eval_return":1.0,"eval_std":1.0}', "line 3 is not a line"),
+        (3, '{"iteration":3,"eval_return":1.0,"eval_std":1.0}', "expected a number of transitions"),
         (3, '["eval_return"]', "line 3 is not a line"),
         (3, '{"transitions":60,"eval_return":null,"eval_std":1.0}', "not a finite number"),
         (3, '{"transitions":60,"eval_return":NaN,"eval_std":1.0}', "not a finite number"),
@@ -92,7 +92,7 @@ def test_torn_metrics_are_skipped_and_listed(tmp_path, number, text, said):
 def test_foreign_files_and_other_versions_are_skipped_and_listed(tmp_path):
     fake_run(tmp_path / "good", tiny())
     old = fake_run(tmp_path / "old", tiny(seed=2)) / "config.json"
-    old.write_text(old.read_text().replace("rilco-run-1", "rilco-run-0"))
+    old.write_text(old.read_text().replace("rilco-run-2", "rilco-run-0"))
     newer = fake_run(tmp_path / "newer", tiny(seed=3)) / "config.json"
     newer.write_text(json.dumps({**json.loads(newer.read_text()), "a_later_field": 1}))
     unknown = fake_run(tmp_path / "unknown", tiny(seed=4)) / "config.json"

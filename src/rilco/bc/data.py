@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from rilco.data.index import EpisodeIndex
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 from rilco.normalizer import Normalizer
@@ -47,7 +48,7 @@ def prepare(
     weight = starts if weights is None else _checked_weights(weights, len(demos))
     if weights is not None and starts is not None:
         weight = weight * starts
-    held = held_out(demos.episode, validation, seed)
+    held = held_out(demos.index, validation, seed)
     counts = np.ones(len(demos), bool) if weight is None else weight > 0
     trained, checked = np.flatnonzero(counts & ~held), np.flatnonzero(counts & held)
     if len(trained) == 0 or (validation > 0 and len(checked) == 0):
@@ -69,34 +70,30 @@ def prepare(
     )
 
 
-def start_weights(episode: np.ndarray, weight: float, steps: int) -> np.ndarray | None:
+def start_weights(index: EpisodeIndex, weight: float, steps: int) -> np.ndarray | None:
     """[N]: this weight for the first pairs of every episode, 1 for the others; None where all would be the same."""
     if weight == 1.0:
         return None
-    order = np.argsort(episode, kind="stable")
-    _, first, sizes = np.unique(episode[order], return_index=True, return_counts=True)
-    step = np.empty(len(episode), int)
-    step[order] = np.arange(len(episode)) - np.repeat(first, sizes)
-    return np.where(step < steps, weight, 1.0)
+    return np.where(index.step < steps, weight, 1.0)
 
 
-def held_out(episode: np.ndarray, share: float, seed: int) -> np.ndarray:
+def held_out(index: EpisodeIndex, share: float, seed: int) -> np.ndarray:
     """Mask [N] of the pairs to hold out: whole episodes, evenly spread in their order from a random start.
 
     Files follow one another, so an even spread takes its share of each of them. Of a single episode a stretch of
     consecutive pairs is held out: single pairs would have nearly identical neighbours among the rest.
     """
+    pairs, episodes = len(index.order), len(index)
     if share == 0:
-        return np.zeros(len(episode), bool)
+        return np.zeros(pairs, bool)
     place = generator(seed, DEMONSTRATIONS).uniform()
-    _, first, ids = np.unique(episode, return_index=True, return_inverse=True)
-    if len(first) == 1:
-        size = min(max(1, round(share * len(episode))), len(episode) - 1)
-        start = int(place * (len(episode) - size + 1))
-        return (np.arange(len(episode)) >= start) & (np.arange(len(episode)) < start + size)
-    count = min(max(1, round(share * len(first))), len(first) - 1)
-    chosen = np.argsort(first)[((np.arange(count) + place) * len(first) / count).astype(int)]
-    return np.isin(ids, chosen)
+    if episodes == 1:
+        size = min(max(1, round(share * pairs)), pairs - 1)
+        start = int(place * (pairs - size + 1))
+        return (np.arange(pairs) >= start) & (np.arange(pairs) < start + size)
+    count = min(max(1, round(share * episodes)), episodes - 1)
+    chosen = index.by_appearance[((np.arange(count) + place) * episodes / count).astype(int)]
+    return np.isin(index.number, chosen)
 
 
 def statistics(obs: np.ndarray, rows: np.ndarray, weight: np.ndarray | None = None) -> Normalizer:

@@ -1,14 +1,13 @@
 """Behaviour cloning: a network fitted to the demonstrated actions by mean squared error, or to choices by cross-entropy.
 
-No environment is needed: `clone` goes from demonstrations to a policy. `rilco train --method bc` adds evaluation and a
-run folder around the same functions (`training.py`).
+Pure functions; `training.py` goes from demonstrations to a policy with them.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -17,12 +16,10 @@ import numpy as np
 import optax
 
 from rilco.bc.config import BcConfig
-from rilco.bc.data import CloningData, prepare, start_weights
-from rilco.data.record import Demonstrations
-from rilco.errors import TrainingError
+from rilco.bc.data import CloningData
 from rilco.networks import Layer, apply_mlp, init_mlp
 from rilco.normalizer import normalize
-from rilco.policy.heads import GAUSSIAN, Head, make_head
+from rilco.policy.heads import GAUSSIAN, Head
 from rilco.policy.saved import Policy
 from rilco.tasks.actions import AS_THEY_ARE, Actions
 
@@ -182,42 +179,3 @@ def _log_std(params: Params, data: CloningData) -> jax.Array:
     error = _outputs(params, data, data.checked_rows) - data.action[data.checked_rows]
     std = jnp.sqrt(jnp.mean(jnp.square(error), axis=0))
     return jnp.log(jnp.maximum(std, LEAST_STD))
-
-
-def clone(
-    demos: Demonstrations,
-    config: BcConfig = BcConfig(),
-    *,
-    gradient_steps: int = 50_000,
-    seed: int = 1,
-    weights: Sequence[float] | np.ndarray | None = None,
-    actions: Actions | None = None,
-) -> Policy:
-    """Clone demonstrations into a policy, without an environment and without a run folder.
-
-    `weights` [N], 0 or more, say how much each pair counts; a pair of weight 0 is as good as absent. The number of
-    gradient steps is rounded up to whole iterations. `actions` are the environment's, `Task(...).spaces().actions`; with
-    them it is the policy of `rilco train --method bc` with this seed. Left out, the demonstrations tell
-    (`Actions.of`).
-    """
-    actions = (Actions.of(demos.action, discrete=demos.discrete) if actions is None else actions).fitted(
-        demos.action
-    )
-    learner, key = bc(config, make_head(actions)), jax.random.key(seed)
-    starts = start_weights(demos.episode, config.start_weight, config.start_steps)
-    data = prepare(demos, config.validation, seed, weights, starts, actions=actions)
-    state = learner.init(key, demos.obs_dim, actions.width)
-    iterations = -(-gradient_steps // config.steps_per_iteration)
-    for first in range(0, iterations, INTERVAL):
-        last = min(first + INTERVAL, iterations)
-        state, nonfinite = learner.train(state, data, first, last, key)
-        if nonfinite:
-            raise TrainingError(
-                f"Behaviour cloning: {nonfinite} weights are NaN or infinite after {last} iterations, so it was "
-                "stopped. Look for extreme values in the demonstrations, or lower the learning rate."
-            )
-        if config.patience and last % INTERVAL == 0:
-            state = learner.judge(state, learner.loss(state, data))
-            if learner.stopped(state):
-                break
-    return learner.policy(state, data, actions)

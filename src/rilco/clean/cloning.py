@@ -1,34 +1,38 @@
-"""The third phase of `ril-co-clean`: clones of the kept demonstrations, and of what they then practised."""
+"""The third phase of `ril-co-clean`: clones of the kept demonstrations, and of what they then practised; and their mean,
+which is the policy.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rilco.bc.config import BcConfig
-from rilco.clean.attempts import make_pool
 from rilco.clean.config import CleanConfig
-from rilco.clean.practice import Practice, practise
+from rilco.clean.practice import Practice, make_pool, practise
 from rilco.config import RunConfig
 from rilco.data.formats import load_file
-from rilco.files import write_atomically
-from rilco.rollout.pool import default_workers
+from rilco.data.of_run import read_demonstrations
+from rilco.evaluation import evaluate
+from rilco.files import read_record, write_atomically
+from rilco.methods import find
+from rilco.policy.averaging import mean_policy
+from rilco.policy.saved import Policy
 from rilco.runs.folder import Run
-from rilco.runs.interrupt import StopSignal
-from rilco.training import load_state, read_demonstrations, run_actions
+from rilco.runs.how import How
+from rilco.runs.loop import EVALUATION_SEED_OFFSET, evaluation_record, rounded
+from rilco.training import load_state, run_actions, train_if_needed
 
 CLONES, PRACTICE = "3-clones", "3-practice"
 KEPT, DROPPED = "kept.npz", "dropped.npz"
+RECORD, POLICY = "3-policy.json", "3-policy.safetensors"
 CLONE_SEEDS = 1_000_000  # apart from one another, and from those of a user's runs
 SEEDS = 2**31  # that there are
-
-Train = Callable[[RunConfig, Path], Run]
-"""Trains a run in a folder, unless it is there."""
 
 
 @dataclass(frozen=True)
@@ -48,43 +52,33 @@ def time_of(runs: Sequence[Run]) -> Spent:
 
 
 def clone_and_practise(
-    config: RunConfig,
-    search: Run,
-    phases: Path,
-    train: Train,
-    *,
-    separable: bool,
-    say: Callable[[str], None],
-    workers: int | None,
-    stop: StopSignal,
+    config: RunConfig, search: Run, phases: Path, how: How, *, separable: bool
 ) -> tuple[list[Run], Spent]:
     """The last clones, and what all of it took. What is in the folder already is left alone.
 
     Where demonstrations are not `separable`, the judges of practice do not know the expert, so there is none.
     """
-    clones = _clone(config, phases, 0, train, say)
+    clones = _clone(config, phases, 0, how)
     spent = time_of(clones)
     for practised in range(config.clean.rounds if separable else 0):
-        practice = _practise(config, search, clones, phases, practised, say, workers, stop)
+        practice = _practise(config, search, clones, phases, practised, how)
         spent += Spent(practice.transitions, practice.seconds)
         if not practice.worth_imitating:
             break
-        clones = _clone(config, phases, practised + 1, train, say)
+        clones = _clone(config, phases, practised + 1, how)
         spent += time_of(clones)
     return clones, spent
 
 
-def _clone(
-    config: RunConfig, phases: Path, practised: int, train: Train, say: Callable[[str], None]
-) -> list[Run]:
+def _clone(config: RunConfig, phases: Path, practised: int, how: How) -> list[Run]:
     """All clones, after so many rounds of practice."""
     clones = []
     for number in range(1, config.clean.clones + 1):
-        say(
+        how.say(
             f"Clone {number} of {config.clean.clones}{f', after round {practised} of practice' if practised else ''}"
         )
         path = phases / CLONES / str(practised) / str(number)
-        clones.append(train(_clone_config(config, phases, practised, number), path))
+        clones.append(train_if_needed(_clone_config(config, phases, practised, number), path, how))
     return clones
 
 
@@ -108,14 +102,7 @@ def _clone_config(config: RunConfig, phases: Path, practised: int, number: int) 
 
 
 def _practise(
-    config: RunConfig,
-    search: Run,
-    clones: Sequence[Run],
-    phases: Path,
-    practised: int,
-    say: Callable[[str], None],
-    workers: int | None,
-    stop: StopSignal,
+    config: RunConfig, search: Run, clones: Sequence[Run], phases: Path, practised: int, how: How
 ) -> Practice:
     """A round after so many others, made now or before."""
     clean, out = config.clean, _attempts(phases, practised)
@@ -126,14 +113,17 @@ def _practise(
         kept, judges = load_file(phases / KEPT), load_state(search)
         actions = run_actions(search.config, read_demonstrations(search.config))
         policies = [clone.last_policy for clone in clones]
-        with make_pool(config, policies[0], clean.practice_steps, workers or default_workers()) as pool:
-            how: dict[str, Any] = {"practised": practised, "starts": clean.practice_starts}
-            how |= {"say": say, "stop": stop, "actions": actions}
-            practice = practise(policies, kept, judges, pool, out, **how)
+        settled: dict[str, Any] = {
+            "practised": practised,
+            "starts": clean.practice_starts,
+            "actions": actions,
+        }
+        with make_pool(config, policies[0], how.num_workers) as pool:
+            practice = practise(policies, kept, judges, pool, out, **settled, how=how)
         practice = practice._replace(seconds=round(time.monotonic() - begun, 3))
         write_atomically(record, json.dumps(practice._asdict(), indent=1).encode())
-    practice = Practice(**json.loads(record.read_text()))
-    say(practice.sentence())
+    practice = read_record(Practice, record)
+    how.say(practice.sentence())
     return practice
 
 
@@ -157,9 +147,48 @@ def of_what_was_kept(phases: Path) -> dict[str, Any]:
 def as_method(config: RunConfig, method: str, *, steps: int) -> RunConfig:
     """A phase's configuration."""
     classifier = config.classifier
-    bc = config.bc if method == "bc" else BcConfig()
-    if method != "ril-co":  # where it has no effect, and without it something would have to be known
+    reads = find(method).reads
+    bc = config.bc if "bc." in reads else BcConfig()
+    if (
+        "classifier.pseudo_labels" not in reads
+    ):  # where it has no effect, and without it something would have to be known
         classifier = dataclasses.replace(classifier, pseudo_labels=True)
     return dataclasses.replace(
         config, method=method, steps=steps, classifier=classifier, bc=bc, clean=CleanConfig()
     )
+
+
+# -- their mean ------------------------------------------------------------------------------------
+
+
+class Combined(NamedTuple):
+    """What is remembered of the policy."""
+
+    evaluation: dict[str, float]
+    seconds: float
+
+
+def combine(
+    config: RunConfig, clones: Sequence[Run], phases: Path, how: How, *, transitions: int
+) -> Combined:
+    """The policy, made now or before, in the folder `phases`. `transitions` led to it."""
+    record = phases / RECORD
+    if not record.exists():
+        begun = time.monotonic()
+        policy = mean_policy([clone.last_policy for clone in clones])
+        card = {**policy.card, "method": config.method, "seed": config.seed, "transitions": transitions}
+        policy = dataclasses.replace(policy, card=card)
+        policy.save(phases / POLICY)
+        evaluation = _evaluate(policy, config, how)
+        combined = Combined(evaluation, round(time.monotonic() - begun, 3))
+        write_atomically(record, json.dumps(combined._asdict(), indent=1).encode())
+    return read_record(Combined, record)
+
+
+def _evaluate(policy: Policy, config: RunConfig, how: How) -> dict[str, Any]:
+    """As every run's evaluations, and from the same start states; nothing where none are wanted."""
+    if config.evaluate_every < 0:
+        return {}
+    seed, episodes = config.seed + EVALUATION_SEED_OFFSET, config.evaluation_episodes
+    outcome = evaluate(policy, task=config.task, episodes=episodes, seed=seed, workers=how.workers)
+    return rounded(evaluation_record(outcome))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from rilco.errors import ConfigError, suggestion
 
 METHOD = "ril-co-clean"
-PHASES, SEARCH = "phases", "1-ril-co"
+SEARCH = "1-ril-co"  # the first phase's folder
 FINISHES = ("none", "ril-co", "gail-ap", "gail-logistic")
 
 

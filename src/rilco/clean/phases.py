@@ -4,10 +4,9 @@ one goes on where it was and every phase can be looked at, evaluated and audited
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-import functools
 import json
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -17,69 +16,59 @@ import numpy as np
 from rilco.clean.cloning import (
     DROPPED,
     KEPT,
+    POLICY,
     Spent,
-    Train,
     as_method,
     clone_and_practise,
+    combine,
     of_what_was_kept,
     time_of,
 )
-from rilco.clean.combining import POLICY, combine
-from rilco.clean.config import PHASES, SEARCH, practised_steps
+from rilco.clean.config import SEARCH, practised_steps
 from rilco.config import RunConfig
 from rilco.data.formats import save_file
+from rilco.data.of_run import read_known
 from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import ConfigError, RunError
-from rilco.files import write_atomically
-from rilco.judging.auditing import JSON, audit_run, train_if_needed, training_steps, write_audit
+from rilco.files import read_record, write_atomically
+from rilco.judging.auditing import JSON, audit_by, trained, training_steps, write_audit
 from rilco.judging.record import Audit
+from rilco.methods import find
 from rilco.policy.saved import Policy
 from rilco.runs.folder import Run, RunFolder, open_run
-from rilco.runs.interrupt import StopSignal
-from rilco.training import read_known
+from rilco.runs.how import How
+from rilco.runs.paths import AUDIT, PHASES, holds_run, policy_file
+from rilco.training import train_if_needed
 
-AUDIT, AUDITED, KNOWN = "audit", "2-audited.json", "known.npz"
+AUDITED, KNOWN = "2-audited.json", "known.npz"
 START, FINISH = "4-start.safetensors", "4-finish"
 
 
-def train_clean(
-    config: RunConfig,
-    out: Path,
-    *,
-    resume: bool,
-    workers: int | None,
-    checkpoint_every: int,
-    quiet: bool,
-    tensorboard: bool,
-    stop: StopSignal,
-) -> Run:
+def train_clean(config: RunConfig, out: Path, how: How, *, resume: bool) -> Run:
     """All phases in the folder `out`, those that are done already left alone."""
     phases = out / PHASES
     _check(config, phases)
-    how: dict[str, Any] = {"workers": workers, "quiet": quiet, "stop": stop}
-    train_how = {**how, "checkpoint_every": checkpoint_every, "tensorboard": tensorboard}
-    train: Train = functools.partial(train_if_needed, **train_how)
-    say = (lambda line: None) if quiet else functools.partial(print, file=sys.stderr)
     count = 3 if config.clean.finish == "none" else 4
-    with open_run(out, config, resume=resume) as folder:
-        say(f"Phase 1 of {count}: RIL-Co, to see which demonstrations are bad")
-        search = train(_search_config(config), phases / SEARCH)
-        say(f"Phase 2 of {count}: the audit")
-        spent = time_of([search]) + _audit(search, phases, out / AUDIT, say, how)
-        say(f"Phase 3 of {count}: behaviour cloning of what was kept")
-        separable = Audit.load(out / AUDIT / JSON).verdict.kind in ("mixed", "clean")
-        clones, more = clone_and_practise(
-            config, search, phases, train, separable=separable, say=say, workers=workers, stop=stop
+    with how.stop, open_run(out, config, resume=resume) as folder:
+        if resume:
+            folder.save_config(config)
+        how.say(f"Phase 1 of {count}: RIL-Co, to see which demonstrations are bad")
+        spent = _search_and_audit(config, phases, out / AUDIT, how, f"Phase 2 of {count}: the audit")
+        how.say(f"Phase 3 of {count}: behaviour cloning of what was kept")
+        search, separable = (
+            Run(phases / SEARCH),
+            Audit.load(out / AUDIT / JSON).verdict.kind in ("mixed", "clean"),
         )
+        clones, more = clone_and_practise(config, search, phases, how, separable=separable)
         spent += more
-        combined = combine(config, clones, phases, transitions=spent.transitions, workers=workers)
+        combined = combine(config, clones, phases, how, transitions=spent.transitions)
         spent += Spent(0, combined.seconds)
         finish = None
         if config.clean.finish != "none":
-            say(f"Phase 4 of {count}: {config.clean.finish}, from a clone on")
+            how.say(f"Phase 4 of {count}: {config.clean.finish}, from a clone on")
             # Their mean is a network several times as wide.
             _widen(clones[0].last_policy, config.clean.finish_std).save(phases / START)
-            finish = train(_finish_config(config, phases, spent.transitions), phases / FINISH)
+            finish = train_if_needed(_finish_config(config, phases, spent.transitions), phases / FINISH, how)
         _copy_policies(finish, phases, out)
         # Last: complete metrics say that the run is.
         _put_together(config, folder, spent, combined.evaluation, finish)
@@ -101,8 +90,7 @@ def _check(config: RunConfig, phases: Path) -> None:
                 f"bc.hidden_sizes: the clone's are {config.bc.hidden_sizes}, but a finish goes on with "
                 f"{config.policy_settings.hidden_sizes} of {config.policy_learner}. Set both to the same."
             )
-    begun = phases / FINISH
-    if (begun / "config.json").exists() and RunConfig.load(phases.parent).steps != config.steps:
+    if holds_run(phases / FINISH) and RunConfig.load(phases.parent).steps != config.steps:
         raise RunError(
             f"{phases.parent}: its finish has begun, with a learning rate that falls to zero at the end, so that it cannot "
             "become longer. Resume without --steps, or start a new run with another --out."
@@ -130,18 +118,20 @@ def _search_config(config: RunConfig) -> RunConfig:
     return dataclasses.replace(wanted, steps=steps)
 
 
-def _audit(search: Run, phases: Path, out: Path, say: Any, how: dict[str, Any]) -> Spent:
-    """Judge, and keep the two parts as files; returns the transitions from the beginning on, and its own seconds."""
-    done = phases / AUDITED
+def _search_and_audit(config: RunConfig, phases: Path, out: Path, how: How, announcement: str) -> Spent:
+    """Train and judge in the same processes, and keep the two parts as files. What it took from the beginning on."""
+    done, path, wanted = phases / AUDITED, phases / SEARCH, _search_config(config)
     if not done.exists():
-        begun = time.monotonic()
-        audited = audit_run(search, **how)
-        write_audit(audited, out)
-        _save_parts(audited.kept, audited.dropped, search.config, phases)
-        spent = Spent(audited.audit.transitions, round(time.monotonic() - begun, 3))
+        with trained(wanted, path, how) as trainer:
+            how.say(announcement)
+            begun = time.monotonic()
+            audited = audit_by({path: contextlib.nullcontext(trainer)}, how=how)
+            write_audit(audited, out)
+            _save_parts(audited.kept, audited.dropped, wanted, phases)
+            spent = Spent(audited.audit.transitions, round(time.monotonic() - begun, 3))
         write_atomically(done, json.dumps(dataclasses.asdict(spent)).encode())
-    say(Audit.load(out / JSON).verdict.sentence)
-    return Spent(**json.loads(done.read_text()))
+    how.say(Audit.load(out / JSON).verdict.sentence)
+    return time_of([Run(path)]) + read_record(Spent, done)
 
 
 def _save_parts(
@@ -164,7 +154,7 @@ def _finish_config(config: RunConfig, phases: Path, transitions: int) -> RunConf
             "with. Resume with more steps."
         )
     known = phases / KNOWN
-    takes = config.clean.finish == "ril-co" and known.exists()
+    takes = "nonexpert_demos" in find(config.clean.finish).reads and known.exists()
     wanted = dataclasses.replace(
         as_method(config, config.clean.finish, steps=left),
         **of_what_was_kept(phases) | {"nonexpert_demos": (str(known.absolute()),) if takes else ()},
@@ -184,10 +174,10 @@ def _widen(policy: Policy, std: float) -> Policy:
 
 def _copy_policies(finish: Run | None, phases: Path, out: Path) -> None:
     """The last phase's, as the run's own; of a clone there is but one."""
-    for name in ("best.safetensors", "last.safetensors"):
-        source = phases / POLICY if finish is None else finish.path / "policy" / name
+    for name in ("best", "last"):
+        source = phases / POLICY if finish is None else policy_file(finish.path, name)
         if source.exists():
-            write_atomically(out / "policy" / name, source.read_bytes())
+            write_atomically(policy_file(out, name), source.read_bytes())
 
 
 def _put_together(
@@ -210,6 +200,6 @@ def _put_together(
     for record in finish.metrics() if finish is not None else ():
         moved = {name: record[name] + offset for name, offset in late.items()}
         records.append(record | moved | {"phase": config.clean.finish})
-    folder.cut_metrics(0)
+    folder.cut_metrics(0, None)
     for record in records:
         folder.append_metrics(record)

@@ -3,22 +3,31 @@
 Ten demonstrations hold ten starts. From most others a clone is the expert all the same; where one falls, another one of the
 same demonstrations often does not. So several of them try each start, and the most expert-like attempt becomes a further
 demonstration if it is about as expert-like as the demonstrations themselves.
+
+RIL-Co's classifiers say how expert-like something is. They have learned what an expert's pairs look like; the true reward plays
+no part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
-from rilco.clean.attempts import attempt, likeness, lived, pair_likeness
+from rilco.config import RunConfig
 from rilco.data.formats import save_file
 from rilco.data.record import Demonstrations
 from rilco.learning import LearnerState
+from rilco.normalizer import Normalizer, normalize
 from rilco.policy.saved import Policy
-from rilco.rollout.pool import RolloutPool
+from rilco.rewards.classifier import Params, score
+from rilco.rollout.layout import Sizes
+from rilco.rollout.pool import RolloutPool, Transitions
+from rilco.runs.how import How
 from rilco.runs.interrupt import StopSignal
 from rilco.tasks.actions import AS_THEY_ARE, Actions
 
@@ -62,8 +71,7 @@ def practise(
     *,
     practised: int,
     starts: int,
-    say: Callable[[str], None],
-    stop: StopSignal,
+    how: How,
     actions: Actions = AS_THEY_ARE,
 ) -> Practice:
     """A round, after so many others (`practised`): all policies try at least so many start states, in each round new ones.
@@ -72,11 +80,11 @@ def practise(
     """
     envs, steps = pool.sizes.num_envs, pool.sizes.num_steps
     heats = -(-starts // envs)
-    say(f"Practice: {len(policies)} clones, each from the same {heats * envs} start states.")
+    how.say(f"Practice: {len(policies)} clones, each from the same {heats * envs} start states.")
     standard = GOOD_ENOUGH * standard_of(kept, judges, steps, actions)
     good = []
     for heat in range(heats):
-        for best in best_attempts(policies, (practised + 1) * STARTS + heat, judges, pool, stop, actions):
+        for best in best_attempts(policies, (practised + 1) * STARTS + heat, judges, pool, how.stop, actions):
             if best is not None and best.likeness >= standard:
                 good.append(best)
     out.unlink(missing_ok=True)
@@ -137,3 +145,56 @@ def as_demonstrations(attempts: Sequence[Attempt], *, discrete: bool = False) ->
         episode=np.repeat(np.arange(len(attempts)), [len(one.obs) for one in attempts]),
         demonstrator_names=("practice",),
     )
+
+
+# -- attempts ---------------------------------------------------------------------------------------
+
+
+def make_pool(config: RunConfig, policy: Policy, workers: int) -> RolloutPool:
+    """Environments for attempts of policies of this shape."""
+    steps = config.clean.practice_steps
+    sizes = Sizes(config.num_envs, steps, policy.obs_dim, policy.actions, policy.hidden_sizes)
+    return RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers)
+
+
+def attempt(policy: Policy, number: int, pool: RolloutPool) -> Transitions:
+    """The deterministic policy over the pool's `num_steps` steps, every environment from its start state of this number.
+
+    The arrays are the pool's own, and good until its next attempt; the actions are the environment's.
+    """
+    envs = pool.sizes.num_envs
+    pool.replay(np.full(envs, number), np.zeros(envs, int), np.zeros((0, policy.action_dim), np.float32))
+    made = pool.collect(policy, 0, sampled=False)
+    return made._replace(action=policy.actions.decode(made.action))
+
+
+def likeness(judges: LearnerState, transitions: Transitions, actions: Actions = AS_THEY_ARE) -> np.ndarray:
+    """[B]: how expert-like the pairs of each environment are, from 0 to 1, by both classifiers of these `actions`.
+
+    An attempt ends with its episode. Whoever falls gets nothing for the rest of the time; a time limit is no fall.
+    """
+    pairs = pair_likeness(judges, transitions.obs[:-1], actions.encode(transitions.action))
+    steps, fell = lived(transitions)
+    total = np.where(np.arange(len(pairs))[:, None] < steps, pairs, 0.0).sum(axis=0)
+    return total / np.where(fell, len(pairs), steps)
+
+
+def lived(transitions: Transitions) -> tuple[np.ndarray, np.ndarray]:
+    """Steps [B] of every environment's first episode, and whether it ended by a fall [B]."""
+    ended = transitions.terminated | transitions.truncated
+    last = np.where(ended.any(axis=0), ended.argmax(axis=0), len(ended) - 1)
+    return last + 1, transitions.terminated[last, np.arange(ended.shape[1])]
+
+
+def pair_likeness(judges: LearnerState, obs: np.ndarray, action: np.ndarray) -> np.ndarray:
+    """Of every pair, whatever shape they come in; actions are written as the judges learned them."""
+    return np.asarray(
+        _pair_likeness(judges.reward.params, judges.normalizer, jnp.asarray(obs), jnp.asarray(action))
+    )
+
+
+@jax.jit
+def _pair_likeness(params: Params, normalizer: Normalizer, obs: jax.Array, action: jax.Array) -> jax.Array:
+    normalized = normalize(normalizer, obs)
+    scores = jax.vmap(lambda one: score(one, normalized, action))(params)  # [C, ...]
+    return jnp.mean(jax.nn.sigmoid(scores), axis=0)

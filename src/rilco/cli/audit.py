@@ -11,10 +11,12 @@ import click
 
 from rilco.cli.parsing import COUNT
 from rilco.errors import ConfigError, DemonstrationError
+from rilco.runs.paths import AUDIT
 
 if TYPE_CHECKING:
     from rilco.data.record import Demonstrations
     from rilco.judging.auditing import Audited
+    from rilco.runs.how import How
     from rilco.runs.interrupt import StopSignal
 
 STEPS = 300_000
@@ -95,7 +97,7 @@ def _folder(options: dict[str, Any]) -> Path:
     if options["out"] is not None:
         return options["out"]
     if options["run"] is not None:
-        return options["run"] / "audit"
+        return options["run"] / AUDIT
     name = options["task"] or options["env"] or ""
     return Path(f"audit-{name.replace('/', '-')}")
 
@@ -111,8 +113,7 @@ def _of_run(options: dict[str, Any], stop: StopSignal) -> Audited:
     from rilco.judging.auditing import audit_run
     from rilco.runs.folder import Run
 
-    how = {name: options[name] for name in ("pieces", "workers", "quiet")}
-    return audit_run(Run(options["run"]), stop=stop, **how)
+    return audit_run(Run(options["run"]), pieces=options["pieces"], how=_how(options, stop))
 
 
 def _of_data(options: dict[str, Any], out: Path, stop: StopSignal) -> Audited:
@@ -124,8 +125,14 @@ def _of_data(options: dict[str, Any], out: Path, stop: StopSignal) -> Audited:
     wanted["steps"] = options["steps"] or STEPS
     wanted |= parse_settings(options["settings"])
     config = make_config({"method": "ril-co", **wanted})
-    how = {name: options[name] for name in ("pieces", "workers", "quiet")}
-    return train_and_audit(config, out, seeds=options["seeds"] or 1, stop=stop, **how)
+    seeds = options["seeds"] or 1
+    return train_and_audit(config, out, seeds=seeds, pieces=options["pieces"], how=_how(options, stop))
+
+
+def _how(options: dict[str, Any], stop: StopSignal) -> How:
+    from rilco.runs.how import How
+
+    return How(options["workers"], quiet=options["quiet"], stop=stop)
 
 
 def _check_targets(options: dict[str, Any], out: Path) -> None:

@@ -71,18 +71,18 @@ def command(
 
 
 def read_methods(text: str) -> tuple[str, ...]:
-    from rilco.clean import config as cleaning
     from rilco.errors import ConfigError
-    from rilco.methods import IMITATION, check_method
+    from rilco.methods import METHODS, find
 
-    # The latter is made of methods that are measured by themselves.
-    left_out = ("gail", cleaning.METHOD)
-    if text == "all":
-        return tuple(name for name in IMITATION if name not in left_out)
+    if text == "all":  # but `gail`, one of whose losses is another's, and what is made of others
+        return tuple(
+            name
+            for name, method in METHODS.items()
+            if method.imitates and method.runner != "several" and name != "gail"
+        )
     methods = tuple(text.split(","))
     for method in methods:
-        check_method(method)
-        if method == cleaning.METHOD:
+        if find(method).runner == "several":
             raise ConfigError(
                 f"--methods {method}: is RIL-Co, then behaviour cloning. Measure those: ril-co,bc."
             )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rilco.cli.parsing import COUNT, TABLE
-from rilco.cli.sources import demonstrator_names, environment, expert_and_others, open_policy
+from rilco.cli.sources import demonstrator_names, environment, open_policy
 from rilco.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -155,6 +155,8 @@ def mix_command(
     rilco demos mix expert.npz others/ --noise-rate 0.4 --out mixed.npz
     rilco demos mix runs/ant-expert --kind gaussian --noise-rate 0.4 --out gaussian.npz
     """
+    from rilco.data.formats import find_files, load_file
+    from rilco.data.loading import expert_and_others
     from rilco.data.mixing import mix
     from rilco.data.record import check_noise_rate
     from rilco.tasks.table import Task
@@ -163,7 +165,8 @@ def mix_command(
     check_target(out, format_name, overwrite)
     place = None if task is None and env is None else Task(task=task, env=env)
     if kind == "policy":
-        expert, others = expert_and_others(sources, obs_keys)
+        parts = [load_file(file, obs_keys=obs_keys) for file in find_files(sources)]
+        expert, others = expert_and_others(parts, guess=True)
     elif len(sources) != 1:
         raise ConfigError(
             f"--kind gaussian: got {len(sources)} sources; expected one, the expert's policy. The others are "

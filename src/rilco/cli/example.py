@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from rilco.bc.learner import clone
+from rilco.bc.training import clone
 from rilco.data.ladder import shipped_rung
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations
@@ -29,6 +29,7 @@ from rilco.options import make_config
 from rilco.policy.saved import Policy
 from rilco.runs.folder import Run
 from rilco.runs.interrupt import StopSignal
+from rilco.runs.paths import AUDIT, policy_file
 from rilco.tasks.table import Task
 
 TASK = Task(task="halfcheetah")
@@ -54,7 +55,7 @@ def run_demo(out: Path, say: Callable[[str], None], *, steps: int = STEPS) -> No
     say(
         f"3/4  The audit: {AUDIT_STEPS:,} transitions of RIL-Co, and what its classifiers reject. Then a clone of the rest."
     )
-    page, cleaned = audit_and_clone(out / "audit", say)
+    page, cleaned = audit_and_clone(out / AUDIT, say)
     say(f"4/4  Returns of the deterministic policies over {EPISODES} episodes:")
     report(files, demos, runs, cleaned, out, say)
     say(f"Audit   {page}")
@@ -105,7 +106,7 @@ def report(
 ) -> None:
     expert, _ = shipped_rung(TASK.name, 1)
     policies: dict[str, Policy | Path] = {"the expert": expert}
-    policies |= {method: run.path / "policy" / "last.safetensors" for method, run in runs.items()}
+    policies |= {method: policy_file(run.path, "last") for method, run in runs.items()}
     policies["the clone"] = cleaned
     returns = {
         name: evaluate(policy, task=TASK, episodes=EPISODES).returns for name, policy in policies.items()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rilco.cli.parsing import COUNT
+from rilco.words import plural
 
 if TYPE_CHECKING:
     from rilco.experiment.engine import Engine, Settings
@@ -90,14 +91,10 @@ def _sweep(stop: StopSignal, **options: Any) -> list[Failure]:
         dry_run(jobs, standings, options, stop)
         return []
     left = [job for job, there in zip(jobs, standings, strict=True) if there.state != "finished"]
-    click.echo(f"{count(len(jobs))}, {len(jobs) - len(left):,} of them finished already -> {out}")
+    click.echo(f"{plural(len(jobs), 'run')}, {len(jobs) - len(left):,} of them finished already -> {out}")
     if not left:
         return []
     return _work(jobs, standings, left, options, stop)
-
-
-def count(runs: int) -> str:
-    return f"{runs:,} run" + ("" if runs == 1 else "s")
 
 
 def choose(options: dict[str, Any]) -> list[Job]:
@@ -209,7 +206,7 @@ def dry_run(
     cores = side_by_side * workers
     here = makespan(known, side_by_side)
     click.echo(
-        f"\n{count(len(jobs))}, {len(jobs) - len(left):,} of them finished. The rest takes about {sum(known) * workers / 3600:,.1f} "
+        f"\n{plural(len(jobs), 'run')}, {len(jobs) - len(left):,} of them finished. The rest takes about {sum(known) * workers / 3600:,.1f} "
         f"core hours: {duration(here)} here ({side_by_side} side by side on {cores} cores)"
         + "".join(f", {duration(makespan(known, n // workers))} on {n:,} such cores" for n in ELSEWHERE)
         + "."

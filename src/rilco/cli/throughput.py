@@ -7,8 +7,8 @@ the sums are what to compare; steps per second are this machine's.
 
 from __future__ import annotations
 
+import json
 import os
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,12 +19,10 @@ import numpy as np
 
 from rilco.config import RunConfig
 from rilco.data.record import Demonstrations
-from rilco.rollout.pool import RolloutPool
-from rilco.runs.folder import open_run
-from rilco.runs.progress import Silent
+from rilco.methods import find
 from rilco.tasks.robots import ROBOTS
 from rilco.tasks.table import Task
-from rilco.training import Trainer, pool_sizes
+from rilco.training import Data, Trainer, open_pool
 
 WARM_UP = 20  # iterations: compilation, and the normaliser's first statistics
 PAIRS = 17_500  # demonstrations at noise rate 0.4
@@ -47,7 +45,7 @@ def run_benchmark(
     for task in tasks:
         for method in methods:
             jax.clear_caches()
-            if method == "bc":
+            if not find(method).makes_transitions:
                 results["bc_steps_per_second"] = measure_cloning(task)
                 continue
             _forget_peak_memory()  # the peak is this run's, not an earlier one's
@@ -62,17 +60,14 @@ def run_benchmark(
 def measure_cloning(task: str) -> float:
     """Gradient steps of behaviour cloning in a second."""
     from rilco.bc.config import BcConfig
-    from rilco.bc.data import prepare
-    from rilco.bc.learner import bc
+    from rilco.bc.training import Cloner
 
-    demos = _random_demonstrations(*Task(task=task).dimensions())
-    config, key = BcConfig(), jax.random.key(0)
-    learner, data = bc(config), prepare(demos, config.validation, seed=0)
-    state = learner.init(key, demos.obs_dim, demos.action_dim)
-    for first in (0, CLONING_ITERATIONS):  # the first time compiles
-        start = time.perf_counter()
-        state, _ = learner.train(state, data, first, first + CLONING_ITERATIONS, key)
-        jax.block_until_ready(state)
+    demos, config = _random_demonstrations(*Task(task=task).dimensions()), BcConfig()
+    cloner = Cloner(config, demos, seed=0, iterations=2 * CLONING_ITERATIONS)
+    while not cloner.finished:
+        if cloner.iteration == CLONING_ITERATIONS:  # what comes before compiles
+            start = time.perf_counter()
+        cloner.advance(cloner.iterations)
     return CLONING_ITERATIONS * config.steps_per_iteration / (time.perf_counter() - start)
 
 
@@ -81,28 +76,24 @@ def measure_task(
 ) -> tuple[dict[str, float], dict[str, float], float]:
     """Steps per second by `bare`, `pool` and `train`; milliseconds an iteration by phase; peak memory in MB."""
     config = RunConfig(method=method, task=Task(task=task), demos=("benchmark",), evaluate_every=-1)
-    obs_dim, action_dim = config.task.dimensions()
-    sizes = pool_sizes(config, None, workers)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        open_run(Path(folder) / "run", config, resume=False) as run,
-        RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers) as pool,
-    ):
-        trainer = Trainer(config, _random_demonstrations(obs_dim, action_dim), None, pool, run, Silent())
-        pool.start()
+    with open_pool(config, None, workers) as pool:
+        demos = _random_demonstrations(pool.sizes.obs_dim, pool.sizes.action_dim)
+        trainer = Trainer(config, Data(demos), pool)
+        trainer.start()
         bare_seconds = train_seconds = 0.0
         for i in range(WARM_UP + iterations):
             if i == WARM_UP:
-                trainer.clock.phases.clear()
+                trainer.seconds.clear()
                 bare_seconds = train_seconds = 0.0
             pool.mark()
             start = time.perf_counter()
-            run.append_metrics(trainer.iterate())
+            trainer.advance()
+            json.dumps(trainer.record())
             middle = time.perf_counter()
             pool.bare()
             train_seconds += middle - start
             bare_seconds += time.perf_counter() - middle
-        phases = dict(trainer.clock.phases)
+        phases = dict(trainer.seconds)
         peak = peak_memory_mb([os.getpid(), *pool.pids])
     transitions = iterations * config.transitions_per_iteration
     speeds = {

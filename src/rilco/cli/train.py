@@ -12,6 +12,7 @@ import click
 
 from rilco.cli.parsing import COUNT, TABLE
 from rilco.methods import METHODS
+from rilco.runs.paths import POLICIES, holds_run
 
 if TYPE_CHECKING:
     from rilco.config import RunConfig
@@ -136,25 +137,26 @@ def start(options: dict[str, Any]) -> None:
             f"Return {last['eval_return']:,.0f} ± {last['eval_std']:,.0f} over {config.evaluation_episodes} episodes "
             f"after {last['transitions']:,} transitions; best {max(e['eval_return'] for e in evaluations):,.0f}."
         )
-    click.echo(f"Run: {out}   policy: {out / 'policy'}")
+    click.echo(f"Run: {out}   policy: {out / POLICIES}")
 
 
 def _train(options: dict[str, Any], stop: StopSignal) -> tuple[RunConfig, Run]:
     from rilco.api import train_config
     from rilco.config import RunConfig
     from rilco.options import make_config, parse_settings
+    from rilco.runs.how import How
 
-    how = {
-        name: options.pop(name) for name in ("resume", "workers", "checkpoint_every", "quiet", "tensorboard")
-    }
     out: Path = options.pop("out")
+    resume = options.pop("resume")
+    names = ("workers", "checkpoint_every", "quiet", "tensorboard")
+    how = How(stop=stop, **{name: options.pop(name) for name in names})
     options |= parse_settings(options.pop("settings"))
-    config = make_config(options, stored=RunConfig.load(out) if how["resume"] else None)
-    return config, train_config(config, out, stop=stop, **how)
+    config = make_config(options, stored=RunConfig.load(out) if resume else None)
+    return config, train_config(config, out, how=how, resume=resume)
 
 
 def stopped_message(out: Path) -> str:
-    if not (out / "config.json").exists():
+    if not holds_run(out):
         return "\nStopped before anything was written."
     return f"\nStopped; everything so far is in {out}. To go on:\n\n    {resume_command(out)}"
 

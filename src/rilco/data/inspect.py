@@ -7,17 +7,18 @@ training, NaN and infinite values are counted here, not refused.
 from __future__ import annotations
 
 import hashlib
-import itertools
 import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from rilco.data.index import Demonstrator, demonstrators
 from rilco.data.record import Demonstrations, non_finite_allowed
 from rilco.errors import ConfigError
+from rilco.words import listed
 
 BLOCK = 65_536
 """Rows that are looked at together."""
@@ -48,16 +49,6 @@ class Dimensions:
     def constant(self) -> np.ndarray:
         """[D] bool: more than one value, and all the same."""
         return (self.low == self.high) & (self.finite > 1)
-
-
-class Demonstrator(NamedTuple):
-    name: str
-    pairs: int
-    episodes: int
-    mean_return: float | None
-    mean_reward: float | None
-    """A pair: also comparable where episodes are cut into runs."""
-    expert_fraction: float | None
 
 
 @dataclass(frozen=True)
@@ -172,23 +163,21 @@ def inspect(
         raise ConfigError(f"--bounds {bounds[0]:g} {bounds[1]:g}: expected the lower one first.")
     if demos.discrete:  # choices have no bounds but their own
         bounds = float(np.nanmin(demos.action)), float(np.nanmax(demos.action))
-    order, edges = _episode_edges(demos.episode)
     returns = None
     if demos.reward is not None:
-        reward = demos.reward if order is None else demos.reward[order]
         with np.errstate(invalid="ignore"):  # inf - inf
-            returns = np.add.reduceat(reward, edges[:-1], dtype=np.float64)
+            returns = demos.index.sums(demos.reward)
     return Inspection(
         name=name,
         obs=measure(demos.obs),
         action=measure(demos.action, bounds),
-        lengths=np.diff(edges),
+        lengths=demos.index.length,
         returns=returns,
-        demonstrators=tuple(_demonstrators(demos)),
+        demonstrators=tuple(demonstrators(demos)),
         bounds=bounds,
         noise_rate=demos.noise_rate,
         noise_fraction=demos.noise_fraction,
-        digests=tuple(_digests(demos, order, edges)),
+        digests=tuple(_digests(demos)),
     )
 
 
@@ -250,52 +239,18 @@ def measure(array: np.ndarray, bounds: Bounds = (-math.inf, math.inf), block: in
     return Dimensions(low, high, mean, spread, finite, nan, infinite, outside, rows_outside)
 
 
-def _episode_edges(episode: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
-    """The rows sorted by episode, None if they are already, and where in that order each episode begins."""
-    order = None if (np.diff(episode) >= 0).all() else np.argsort(episode, kind="stable")
-    ids = episode if order is None else episode[order]
-    return order, np.concatenate([[0], np.flatnonzero(np.diff(ids)) + 1, [len(ids)]])
-
-
-def _digests(demos: Demonstrations, order: np.ndarray | None, edges: np.ndarray) -> Iterator[bytes]:
-    for start, stop in itertools.pairwise(edges.tolist()):
-        rows = slice(start, stop) if order is None else order[start:stop]
+def _digests(demos: Demonstrations) -> Iterator[bytes]:
+    for k in range(len(demos.index)):
+        rows = demos.index.rows(k)
         digest = hashlib.blake2b(digest_size=16)
         for array in (demos.obs, demos.action):
             digest.update(np.ascontiguousarray(array[rows]).data)
         yield digest.digest()
 
 
-def _demonstrators(demos: Demonstrations) -> Iterator[Demonstrator]:
-    size = len(demos.demonstrator_names)
-    pairs = np.bincount(demos.demonstrator, minlength=size)
-    # An episode belongs to whoever made any of it; the two numbers make one, to be counted once.
-    belongs = np.unique(demos.episode.astype(np.int64) * size + demos.demonstrator)
-    episodes = np.bincount(belongs % size, minlength=size)
-    reward = expert = None
-    if demos.reward is not None:
-        reward = np.bincount(demos.demonstrator, weights=demos.reward, minlength=size)
-    if demos.expert is not None:
-        expert = np.bincount(demos.demonstrator, weights=demos.expert, minlength=size)
-    for k in np.flatnonzero(pairs).tolist():
-        yield Demonstrator(
-            name=demos.demonstrator_names[k],
-            pairs=int(pairs[k]),
-            episodes=int(episodes[k]),
-            mean_return=None if reward is None else float(reward[k] / episodes[k]),
-            mean_reward=None if reward is None else float(reward[k] / pairs[k]),
-            expert_fraction=None if expert is None else float(expert[k] / pairs[k]),
-        )
-
-
 def _listing(dimensions: np.ndarray, most: int = 8) -> str:
     """`dimensions 1, 4 and 7`, or the first few of them."""
-    names = [str(dimension) for dimension in dimensions.tolist()]
-    if len(names) == 1:
-        return f"dimension {names[0]}"
-    if len(names) > most:
-        return f"dimensions {', '.join(names[:most])} and {len(names) - most} more"
-    return f"dimensions {', '.join(names[:-1])} and {names[-1]}"
+    return f"dimension{'s' if len(dimensions) > 1 else ''} {listed(map(str, dimensions.tolist()), most)}"
 
 
 def _columns(part: Dimensions) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from rilco.policy.saved import Policy, load_policy
 from rilco.rollout.layout import Sizes
 from rilco.rollout.pool import RolloutPool, default_workers
 from rilco.runs.folder import Run
+from rilco.runs.paths import holds_run, policy_file, snapshots
 
 T = TypeVar("T")
 
@@ -123,9 +124,8 @@ def _candidates(runs: Sequence[Run]) -> list[Candidate]:
     """Each run's snapshots in the order of training, and its best policy."""
     found = []
     for run in runs:
-        snapshots = sorted((run.path / "policy" / "snapshots").glob("*.safetensors"))
-        best = run.path / "policy" / "best.safetensors"
-        for path in [*snapshots, *([best] if best.exists() else [])]:
+        best = policy_file(run.path, "best")
+        for path in [*snapshots(run.path), *([best] if best.exists() else [])]:
             found.append(Candidate(path, run, _age(load_policy(path), run)))
     if len(found) < 6:
         raise RunError(
@@ -249,7 +249,7 @@ def _one_command(config: RunConfig) -> str:
 def _earlier(run: Run) -> Run | None:
     """The run whose best policy this one began with, if any."""
     start = Path(run.config.start_from or ".")
-    return Run(start) if run.config.start_from and (start / "config.json").exists() else None
+    return Run(start) if run.config.start_from and holds_run(start) else None
 
 
 def _age(policy: Policy, run: Run) -> int:

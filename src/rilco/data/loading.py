@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from rilco.data.formats import find_files, load_file
 from rilco.data.mixing import mix
@@ -31,6 +34,22 @@ def load_demonstrations(
     parts = [load_file(path, obs_keys=obs_keys, flat_too=flat_too) for path in find_files(paths)]
     if noise_rate is None:
         return concatenate(parts)
+    return mix(*expert_and_others(parts), noise_rate, seed=seed)
+
+
+def expert_and_others(
+    parts: Sequence[Demonstrations], *, guess: bool = False
+) -> tuple[Demonstrations, list[Demonstrations]]:
+    """The one part that is an expert's, and the others, by their ground truth.
+
+    With `guess` a part that holds none may be either: the first is the expert's where nothing says whose is.
+    """
+    if guess:
+        known = any(part.noise_fraction == 0.0 for part in parts)
+        parts = [
+            replace(part, expert=np.full(len(part), i == 0 and not known)) if part.expert is None else part
+            for i, part in enumerate(parts)
+        ]
     experts = [part for part in parts if part.noise_fraction == 0.0]
     non_experts = [part for part in parts if part.noise_fraction == 1.0]
     if len(experts) != 1 or len(experts) + len(non_experts) != len(parts):
@@ -38,7 +57,7 @@ def load_demonstrations(
             f"{'; '.join(source_names(part) for part in parts)}: a noise rate mixes one file of expert pairs with "
             "files of non-expert pairs, known as such by name (P1.0 for the expert, P0.4 to P0.0 for the "
             f"others) or by what they hold; of these {len(parts)} files {len(experts)} are known as expert "
-            f"and {len(non_experts)} as non-expert. Name them so, or leave the noise rate out to use the "
-            "files as they are."
+            f"and {len(non_experts)} as non-expert. Name them so, give others, or leave the noise "
+            "rate out to use the files as they are."
         )
-    return mix(experts[0], non_experts, noise_rate, seed=seed)
+    return experts[0], non_experts

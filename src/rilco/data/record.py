@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rilco.data.index import EpisodeIndex, demonstrators
 from rilco.errors import ConfigError, DemonstrationError
 
 _LEFT_OUT = np.empty(0, np.int32)
@@ -107,6 +109,11 @@ class Demonstrations:
                 f"{limit - 1}. Number the demonstrators from 0, and name all of them or none."
             )
 
+    @functools.cached_property
+    def index(self) -> EpisodeIndex:
+        """Which pairs make each episode."""
+        return EpisodeIndex.of(self.episode, self.demonstrator)
+
     @property
     def obs_dim(self) -> int:
         return int(self.obs.shape[1])
@@ -129,7 +136,7 @@ class Demonstrations:
         fraction = "" if self.noise_fraction is None else f", noise_fraction={self.noise_fraction:.4g}"
         return (
             f"Demonstrations(obs={list(self.obs.shape)}, action={list(self.action.shape)}, "
-            f"episodes={len(np.unique(self.episode))}, demonstrators={len(np.unique(self.demonstrator))}, "
+            f"episodes={len(self.index)}, demonstrators={len(np.unique(self.demonstrator))}, "
             f"known=[{', '.join(known)}]{noise}{fraction})"
         )
 
@@ -142,37 +149,20 @@ class Demonstrations:
 
     def episodes(self) -> Iterator[Demonstrations]:
         """Each episode by itself, in order of first appearance; a view where its pairs are adjacent."""
-        order = np.argsort(self.episode, kind="stable")
-        groups = np.split(order, np.flatnonzero(np.diff(self.episode[order])) + 1)
-        for rows in sorted(groups, key=lambda rows: int(rows[0])):
-            first, last = int(rows[0]), int(rows[-1])
-            yield self.select(slice(first, last + 1) if last - first + 1 == len(rows) else rows)
+        for k in self.index.by_appearance.tolist():
+            yield self.select(self.index.rows(k))
 
     def summary(self) -> dict[str, Any]:
         """What there is, as plain numbers that fit into JSON."""
-        demonstrators = []
-        for k in np.unique(self.demonstrator):
-            mine = self.demonstrator == k
-            episodes = len(np.unique(self.episode[mine]))
-            total = None if self.reward is None else float(self.reward[mine].sum(dtype=np.float64))
-            demonstrators.append(
-                {
-                    "name": self.demonstrator_names[k],
-                    "pairs": int(mine.sum()),
-                    "episodes": episodes,
-                    "mean_return": None if total is None else total / episodes,
-                    "expert_fraction": None if self.expert is None else float(self.expert[mine].mean()),
-                }
-            )
         return {
             "pairs": len(self),
-            "episodes": len(np.unique(self.episode)),
+            "episodes": len(self.index),
             "obs_dim": self.obs_dim,
             "action_dim": self.action_dim,
             "discrete": self.discrete,
             "noise_rate": self.noise_rate,
             "noise_fraction": self.noise_fraction,
-            "demonstrators": demonstrators,
+            "demonstrators": [one._asdict() for one in demonstrators(self)],
         }
 
     def check_dimensions(self, obs_dim: int, action_dim: int, env_name: str) -> None:
@@ -213,7 +203,7 @@ def concatenate(parts: Sequence[Demonstrations]) -> Demonstrations:
         raise DemonstrationError("There are no demonstrations to put together. Give at least one file.")
     if len(parts) == 1:
         return parts[0]
-    episode, demonstrator, episodes, demonstrators = [], [], 0, 0
+    episode, demonstrator, episodes, makers = [], [], 0, 0
     for part in parts:
         if (part.obs_dim, part.action_dim) != (parts[0].obs_dim, parts[0].action_dim):
             raise DemonstrationError(
@@ -227,10 +217,9 @@ def concatenate(parts: Sequence[Demonstrations]) -> Demonstrations:
                 f"{source_names(choices)}: the actions are choices (integers), but quantities in "
                 f"{source_names(quantities)}. Demonstrations that are used together must come from the same environment."
             )
-        ids, dense = np.unique(part.episode, return_inverse=True)
-        episode.append(dense + episodes)
-        demonstrator.append(part.demonstrator + demonstrators)
-        episodes, demonstrators = episodes + len(ids), demonstrators + len(part.demonstrator_names)
+        episode.append(part.index.number + episodes)
+        demonstrator.append(part.demonstrator + makers)
+        episodes, makers = episodes + len(part.index), makers + len(part.demonstrator_names)
     known: dict[str, Any] = {}
     for name in _OPTIONAL:
         arrays = [getattr(part, name) for part in parts]
@@ -248,8 +237,8 @@ def concatenate(parts: Sequence[Demonstrations]) -> Demonstrations:
 
 def by_episode(demos: Demonstrations) -> Demonstrations:
     """The same pairs, each episode a demonstrator of its own."""
-    ids, dense = np.unique(demos.episode, return_inverse=True)
-    return replace(demos, demonstrator=dense, demonstrator_names=tuple(f"episode {id}" for id in ids))
+    names = tuple(f"episode {id}" for id in demos.index.ids)
+    return replace(demos, demonstrator=demos.index.number, demonstrator_names=names)
 
 
 def check_noise_rate(noise_rate: float) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from rilco.data.formats.files import atomic_write
 from rilco.data.inspect import Dimensions, Inspection, shared_episodes, statistics
-from rilco.errors import ConfigError
+from rilco.errors import ConfigError, require
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -184,10 +184,7 @@ def check_picture(file: Path) -> None:
     """Refuses, before any work is done, a picture that cannot be drawn."""
     if file.suffix.lower() not in PICTURES:
         raise ConfigError(f"--plot {file}: expected a name that ends in {', '.join(PICTURES)}.")
-    try:
-        import matplotlib  # noqa: F401 (only whether it is there)
-    except ImportError as error:
-        raise ConfigError("Pictures need matplotlib: pip install 'rilco[plot]'.") from error
+    require("matplotlib", "Pictures", "plot")
 
 
 def draw(inspections: Sequence[Inspection], file: Path) -> None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from rilco import __version__
 from rilco.errors import ConfigError, RunError
 from rilco.experiment.launch import Request, ask_to_stop, how_it_ended, search_path, start_run
+from rilco.methods import MODULES
 
 if TYPE_CHECKING:
     from rilco.experiment.engine import Ended, Settings
@@ -45,7 +46,8 @@ class ClusterEngine:
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self.settings, self.jobs = settings, jobs
-        self._environment = {**(environment or {}), **({} if address else search_path())}
+        modules = {MODULES: os.environ[MODULES]} if MODULES in os.environ else {}  # with methods from outside
+        self._environment = {**(environment or {}), **modules, **({} if address else search_path())}
         ray = self._ray = _import_ray()
         self._tasks: dict[Any, Job] = {}
         self._stopping = False

@@ -15,18 +15,13 @@ from rilco.config import RunConfig
 from rilco.experiment.grid import Job, run_name
 from rilco.experiment.measure import MEASURED, WARM_UP, Speed, measure
 from rilco.files import write_atomically
+from rilco.methods import find
 from rilco.runs.interrupt import StopSignal
 from rilco.runs.standing import Standing
 
 FORMAT = "rilco-estimate-1"
 FILE = "estimate.json"
 EPISODE = 1000  # steps of an evaluation episode, if it lasts to its time limit
-# Methods that compute the same things an iteration, measured as the first of them.
-ALIKE = (
-    ("ril-co", "ril-co-logistic", "ril-co-clean"),  # the minutes of cloning aside
-    ("ril-p", "ril-p-logistic"),
-    ("gail-logistic", "gail", "gail-ap", "gail-unhinged", "fairl"),
-)
 
 
 class Estimate(NamedTuple):
@@ -38,11 +33,11 @@ class Estimate(NamedTuple):
 
 def kind(config: RunConfig) -> RunConfig:
     """The configuration that stands for all that cost the same: which data and seed does not matter."""
-    alike = next((group[0] for group in ALIKE if config.method in group), config.method)
+    alike = find(config.method).like or config.method
     settings: dict[str, Any] = {"method": alike, "seed": 1, "evaluate_every": -1, "snapshot_every": 0}
     settings["clean"] = CleanConfig()
     interval = 1  # iterations to a line of metrics
-    if config.method == "bc":
+    if not find(config.method).makes_transitions:
         interval, settings["evaluate_every"] = 100, 0  # it makes no steps but those of evaluations
     settings["steps"] = (WARM_UP + MEASURED) * interval * config.transitions_per_iteration
     if config.noise_rate is not None and config.demo_kind == "policy":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rilco.data.standard import standard_files
 from rilco.experiment.grid import Job
-from rilco.methods import needs_demonstrations
+from rilco.methods import find
 
 CACHE = "RILCO_CACHE"
 
@@ -19,7 +19,7 @@ def make_datasets(jobs: Sequence[Job], say: Callable[[str], None]) -> None:
     wanted = {
         (config.task, config.demo_kind): None
         for config in configs
-        if needs_demonstrations(config.method) and not config.demos
+        if find(config.method).imitates and not config.demos
     }
     for task, kind in wanted:
         standard_files(task, kind, say=say)

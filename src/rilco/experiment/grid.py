@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import itertools
 import re
@@ -10,15 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from rilco.config import RunConfig
+from rilco.config import RunConfig, in_words
 from rilco.errors import ConfigError
 from rilco.options import make_config
 
-# Settings that a name has a place of its own for, or that do not change what is learned.
-_NOT_IN_NAMES = {
-    *("method", "task", "demos", "noise_rate", "demo_kind", "seed"),
-    *("steps", "evaluate_every", "evaluation_episodes", "snapshot_every"),
-}
 _LONGEST = 100  # characters of one part of a name; file systems allow 255 bytes
 
 
@@ -82,7 +76,7 @@ def make_jobs(items: Iterable[Any]) -> list[Job]:
                 "repetitions apart."
             )
         else:
-            changes = "; ".join(jobs[job.name].config.difference(job.config))
+            changes = in_words(jobs[job.name].config.difference(job.config))
             raise ConfigError(
                 f"{job.name}: two runs of the grid would share this folder. They differ in {changes}. Yield pairs "
                 "(NAME, CONFIG) to name their folders yourself."
@@ -104,35 +98,11 @@ def _job(item: Any) -> Job:
 
 def run_name(config: RunConfig) -> str:
     """`ant/noise-0.4/ril-co/seed-1`; settings other than the defaults stand behind the method."""
-    method = ",".join([config.method, *(f"{name}={_short(value)}" for name, value in _settings(config))])
+    method = ",".join(
+        [config.method, *(f"{name}={_short(value)}" for name, value in config.changed().items())]
+    )
     parts = [config.task.name, _data(config), method, f"seed-{config.seed}"]
     return "/".join(_part(part) for part in parts if part)
-
-
-def flat(config: RunConfig) -> dict[str, Any]:
-    """The settings as one table, those of parts with a dot: `classifier.lam`."""
-    table: dict[str, Any] = {}
-    for field in dataclasses.fields(config):
-        value = getattr(config, field.name)
-        if field.name == "task":
-            table["task"] = value.name
-        elif dataclasses.is_dataclass(value):
-            table |= {
-                f"{field.name}.{inner.name}": getattr(value, inner.name)
-                for inner in dataclasses.fields(value)
-            }
-        else:
-            table[field.name] = value
-    return table
-
-
-def _settings(config: RunConfig) -> list[tuple[str, Any]]:
-    usual = flat(RunConfig(method="acktr"))  # needs no demonstrations; its other settings are the defaults
-    return [
-        (name, value)
-        for name, value in flat(config).items()
-        if name not in _NOT_IN_NAMES and value != usual[name]
-    ]
 
 
 def _data(config: RunConfig) -> str:

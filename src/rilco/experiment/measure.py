@@ -18,9 +18,8 @@ from rilco.experiment.engine import Settings
 from rilco.experiment.grid import Job
 from rilco.experiment.launch import last_lines
 from rilco.experiment.local import LocalEngine
-from rilco.runs.folder import read_metrics
 from rilco.runs.interrupt import StopSignal
-from rilco.runs.standing import read_progress
+from rilco.runs.metrics import read_metrics, read_progress
 
 # Lines of metrics: the first iterations compile, and K-FAC's costly ones are every tenth.
 WARM_UP, MEASURED = 5, 30

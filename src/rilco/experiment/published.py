@@ -26,8 +26,10 @@ SOURCE = (
 SOURCE_URL = "https://arxiv.org/abs/2010.10181"
 TASKS = tuple(PUBLISHED_RETURNS)
 RATES = (0.0, 0.1, 0.2, 0.3, 0.4)
-MAIN = ("ril-co", "gail-logistic", "gail-ap", "gail-unhinged", "fairl", "vild", "bc")
-ABLATION = ("ril-co", "ril-co-logistic", "ril-p", "ril-p-logistic")
+REFERENCE = "ril-co"
+"""The method that the paper is about."""
+MAIN = (REFERENCE, "gail-logistic", "gail-ap", "gail-unhinged", "fairl", "vild", "bc")
+ABLATION = (REFERENCE, "ril-co-logistic", "ril-p", "ril-p-logistic")
 POLICY, GAUSSIAN = "policy", "gaussian"
 """Kinds of noise: pairs of worse policies, or the expert's actions with Gaussian noise."""
 STEPS = 20_000_000
@@ -61,6 +63,7 @@ class PublishedCell:
 
     final: Estimate
     curve: np.ndarray  # [50, 2] mean and standard error over each stretch
+    seeds: np.ndarray  # [5, 20] each run by itself, mean over each million transitions
 
     @functools.cached_property
     def transitions(self) -> np.ndarray:
@@ -84,15 +87,24 @@ class PublishedCell:
 @functools.cache
 def load_published() -> Mapping[CellKey, PublishedCell]:
     """Every published cell."""
-    text = (resources.files("rilco.experiment") / "published.csv").read_text()
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    seeds: dict[CellKey, list[np.ndarray]] = {}
+    for row in _rows("published_seeds.csv"):
+        seeds.setdefault(_key(row), []).append(np.array(row["by_million"].split(), float))
     cells = {}
-    for row in csv.DictReader(lines):
-        key = CellKey(row["task"], row["noise"], float(row["noise_rate"]), row["method"])
+    for row in _rows("published.csv"):
         final = Estimate(float(row["final_mean"]), float(row["final_stderr"]), int(row["runs"]))
         columns = [np.array(row[name].split(), float) for name in ("curve_mean", "curve_stderr")]
-        cells[key] = PublishedCell(final, np.stack(columns, axis=1))
+        cells[_key(row)] = PublishedCell(final, np.stack(columns, axis=1), np.stack(seeds[_key(row)]))
     return cells
+
+
+def _rows(name: str) -> Iterator[dict[str, str]]:
+    text = (resources.files("rilco.experiment") / name).read_text()
+    yield from csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
+
+
+def _key(row: Mapping[str, str]) -> CellKey:
+    return CellKey(row["task"], row["noise"], float(row["noise_rate"]), row["method"])
 
 
 def paper(

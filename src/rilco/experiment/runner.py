@@ -6,7 +6,6 @@ or has died, training ends after the iteration with a checkpoint.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import platform
@@ -20,7 +19,7 @@ from typing import Any
 from rilco.errors import RilcoError
 from rilco.runs.interrupt import StopSignal, exit_code
 
-PATIENCE = 60.0  # seconds to wait for a process that had the run before and is still ending
+PATIENCE = 60.0  # seconds that an earlier process of the run has for its last iteration and checkpoint
 
 
 def main() -> int:
@@ -28,7 +27,7 @@ def main() -> int:
     folder = Path(request["folder"])
     _say(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} process {os.getpid()} on {platform.node()}: {folder}")
     try:
-        with StopSignal() as stop:
+        with StopSignal(PATIENCE) as stop:
             threading.Thread(target=_stop_at_end_of_input, daemon=True).start()
             _train(request, folder, stop)
     except KeyboardInterrupt as interrupt:
@@ -43,17 +42,13 @@ def main() -> int:
 def _train(request: dict[str, Any], folder: Path, stop: StopSignal) -> None:
     from rilco.api import train_config
     from rilco.config import RunConfig
+    from rilco.runs.how import How
+    from rilco.runs.paths import holds_run
 
     config = RunConfig.from_json(request["config"], "the sweep's request")
     _wait_for_lock(folder, stop)
-    train_config(
-        config,
-        folder,
-        resume=(folder / "config.json").exists(),
-        workers=request["workers"],
-        checkpoint_every=request["checkpoint_every"],
-        stop=stop,
-    )
+    how = How(request["workers"], checkpoint_every=request["checkpoint_every"], stop=stop)
+    train_config(config, folder, how=how, resume=holds_run(folder))
 
 
 def _stop_at_end_of_input() -> None:
@@ -64,17 +59,11 @@ def _stop_at_end_of_input() -> None:
 
 def _wait_for_lock(folder: Path, stop: StopSignal) -> None:
     """Give an earlier process of this run time to write its checkpoint and go; training then takes the lock."""
-    file = folder / ".lock"
+    from rilco.runs.folder import is_locked
+
     until = time.monotonic() + PATIENCE
-    while file.exists() and time.monotonic() < until and not stop.requested:
-        try:
-            with file.open("r+") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            time.sleep(0.2)
-        except OSError:
-            return  # a file system without locks, or the file went away
+    while is_locked(folder) and time.monotonic() < until and not stop.requested:
+        time.sleep(0.2)
 
 
 def _say(text: str) -> None:

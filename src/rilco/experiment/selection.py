@@ -14,7 +14,7 @@ from typing import Any
 
 from rilco.config import RunConfig
 from rilco.errors import ConfigError, RilcoError, suggestion
-from rilco.experiment.grid import Job, flat, make_jobs, run_name
+from rilco.experiment.grid import Job, make_jobs, run_name
 from rilco.options import SHORT
 
 MOST_SEEDS = 10_000
@@ -82,7 +82,7 @@ def _user_error(path: Path, error: Exception) -> ConfigError:
 
 def select(jobs: Sequence[Job], filters: Iterable[str]) -> list[Job]:
     """The runs that fit every filter, `NAME=VALUE[,VALUE...]`; at least one."""
-    table = [(job, flat(job.config)) for job in jobs]
+    table = [(job, job.config.flat()) for job in jobs]
     wanted: dict[str, set[Any]] = {}
     for text in filters:
         name, values = _parse_filter(text, table)

@@ -73,6 +73,35 @@ def compare(ours: Estimate, published: Estimate) -> Comparison:
     return Comparison(ours.mean - published.mean, math.hypot(own, theirs), borrowed)
 
 
+class Difference(NamedTuple):
+    """Of the means of two groups of runs, by Welch's test, which lets the groups scatter differently."""
+
+    mean: float
+    interval: Interval
+    p_value: float
+
+
+def welch(ours: Sequence[float] | np.ndarray, theirs: Sequence[float] | np.ndarray) -> Difference | None:
+    """Ours minus theirs; None where one of the groups is a single run."""
+    from scipy import stats
+
+    if min(len(ours), len(theirs)) < 2:
+        return None
+    test = stats.ttest_ind(ours, theirs, equal_var=False)
+    interval = test.confidence_interval(CONFIDENCE)
+    difference = float(np.mean(ours) - np.mean(theirs))
+    return Difference(difference, Interval(float(interval.low), float(interval.high)), float(test.pvalue))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's correction: what each p-value is worth when it is one of several."""
+    order = np.argsort(p_values, kind="stable")
+    adjusted = np.maximum.accumulate(np.asarray(p_values)[order] * np.arange(len(order), 0, -1))
+    corrected = np.empty(len(order))
+    corrected[order] = np.minimum(adjusted, 1.0)
+    return corrected.tolist()
+
+
 def stretch_means(
     transitions: np.ndarray, returns: np.ndarray, stretch: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from rilco.experiment.cost import makespan
 from rilco.experiment.grid import Job
-from rilco.runs.standing import Progress, Standing, read_progress
+from rilco.runs.metrics import Progress, read_progress
+from rilco.runs.standing import Standing
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,13 +23,13 @@ from rilco.judging.judging import PairJudgements, formed, judge, names_of
 from rilco.judging.page import write_page
 from rilco.judging.pictures import take_pictures
 from rilco.judging.record import Audit
-from rilco.judging.scoring import FORMING, Scores, check_auditable, score_run, stretch_iterations
+from rilco.judging.scoring import FORMING, Scores, check_auditable, score, stretch_iterations
 from rilco.judging.windows import windows_csv
 from rilco.runs.folder import Run
-from rilco.runs.interrupt import StopSignal
+from rilco.runs.how import How
 from rilco.runs.progress import make_progress
 from rilco.runs.standing import standing
-from rilco.training import read_demonstrations, train_run
+from rilco.training import Trainer, go_on, train_in
 
 STRETCHES = 2
 """Of training, that scores are averaged over."""
@@ -59,66 +61,71 @@ class Audited(NamedTuple):
         return None if self.pairs.keep.all() else self.demos.select(~self.pairs.keep)
 
 
-def audit_run(
-    run: Run,
-    *,
-    pieces: int = 0,
-    workers: int | None = None,
-    quiet: bool = False,
-    stop: StopSignal | None = None,
-) -> Audited:
+def audit_run(run: Run, *, pieces: int = 0, how: How | None = None) -> Audited:
     """Judge the demonstrations that a RIL-Co run learns from."""
-    return audit_runs([run], pieces=pieces, workers=workers, quiet=quiet, stop=stop)
+    how = how or How()
+    check_auditable(run.config, run.path)  # before a file is read that may be large
+    return audit_by({run.path: go_on(run, how)}, pieces=pieces, how=how)
 
 
-def audit_runs(
-    runs: Sequence[Run],
-    *,
-    pieces: int = 0,
-    workers: int | None = None,
-    quiet: bool = False,
-    stop: StopSignal | None = None,
+def train_and_audit(
+    config: RunConfig, out: Path, *, seeds: int = 1, pieces: int = 0, how: How | None = None
 ) -> Audited:
-    """The same by several runs on the same demonstrations, whose seeds split them in different halves."""
-    config = runs[0].config
-    for run in runs:  # before a file is read that may be large
-        check_auditable(run.config, run.path)
-    whole = read_demonstrations(config)
-    if whole is None:
-        raise AuditError(f"{runs[0].path}: learns from no demonstrations.")
-    demos, names = (in_pieces(whole, pieces), piece_names(whole, pieces)) if pieces else (whole, None)
-    enough = functools.partial(formed, grouping=group(demos))
-    parts = []
-    for run in runs:
-        # The display counts what scoring takes at least; going on for longer is the exception.
-        stretch = stretch_iterations(config)
-        total = max(run.config.iterations, FORMING * stretch) + STRETCHES * stretch
-        shown = dataclasses.replace(run.config, steps=total * config.transitions_per_iteration)
-        with make_progress(shown, run.path, quiet=quiet) as progress:
-            progress.note("Scoring the demonstrations, while training goes on in memory.")
-            parts.append(
-                score_run(
-                    run,
-                    whole,
-                    enough,
-                    least=STRETCHES,
-                    most=MOST_STRETCHES,
-                    workers=workers,
-                    progress=progress,
-                    stop=stop,
-                )
-            )
-    scores = Scores(
-        np.concatenate([part.stretches for part in parts]),
-        np.concatenate([part.policy for part in parts]),
-        sum(part.transitions for part in parts),
+    """Train RIL-Co in `out` for as many transitions as the configuration has, scoring included, then judge.
+
+    What an earlier call left in `out` is used: an interrupted audit goes on where it was.
+    """
+    check_auditable(config, out)
+    before, how = training_steps(config), how or How()
+    trainings = {}
+    for seed in range(config.seed, config.seed + seeds):
+        wanted = dataclasses.replace(config, seed=seed, steps=before, evaluate_every=-1)
+        path = out / f"seed-{seed}"
+        trainings[path] = trained(wanted, path, dataclasses.replace(how, tensorboard=False))
+    return audit_by(trainings, pieces=pieces, how=how)
+
+
+@contextlib.contextmanager
+def trained(config: RunConfig, path: Path, how: How) -> Iterator[Trainer]:
+    """The run in this folder at its end: begun, gone on with or left alone, depending on how far it is."""
+    state = standing(config, path).state
+    with (
+        go_on(Run(path), how) if state == "finished" else train_in(config, path, how, resume=state != "new")
+    ) as trainer:
+        if not isinstance(trainer, Trainer):
+            raise AuditError(f"{path}: trained by {config.method}, which has no classifiers.")
+        yield trainer
+
+
+def audit_by(
+    trainings: Mapping[Path, AbstractContextManager[Trainer]], *, pieces: int = 0, how: How
+) -> Audited:
+    """Judge demonstrations by one or several runs that learn from them, whose seeds split them in different halves."""
+    scores: list[Scores] = []
+    trainers: list[Trainer] = []
+    for path, training in trainings.items():
+        with training as trainer:
+            trainers.append(trainer)
+            if trainer.fingerprint != trainers[0].fingerprint:
+                raise AuditError(f"{path}: learns from other demonstrations than {next(iter(trainings))}.")
+            whole = trainer.data.demos
+            if whole is None:
+                raise AuditError(f"{path}: learns from no demonstrations.")
+            demos = in_pieces(whole, pieces) if pieces else whole
+            names = piece_names(whole, pieces) if pieces else None
+            scores.append(_score(trainer, path, demos, how))
+    config = trainers[0].config
+    joined = Scores(
+        np.concatenate([part.stretches for part in scores]),
+        np.concatenate([part.policy for part in scores]),
+        sum(part.transitions for part in scores),
     )
     audit, pairs = judge(
-        scores,
+        joined,
         demos,
         task=config.task.name,
         files=config.demos or demos.demonstrator_names,
-        seeds=[run.config.seed for run in runs],
+        seeds=[trainer.config.seed for trainer in trainers],
         names=names,
         settings={
             "method": config.method,
@@ -127,30 +134,18 @@ def audit_runs(
             **({"pairs in a piece": pieces} if pieces else {}),
         },
     )
-    return Audited(demos, audit, pairs, scores, config)
+    return Audited(demos, audit, pairs, joined, config)
 
 
-def train_and_audit(
-    config: RunConfig,
-    out: Path,
-    *,
-    seeds: int = 1,
-    pieces: int = 0,
-    workers: int | None = None,
-    quiet: bool = False,
-    stop: StopSignal | None = None,
-) -> Audited:
-    """Train RIL-Co in `out` for as many transitions as the configuration has, scoring included, then judge.
-
-    What an earlier call left in `out` is used: an interrupted audit goes on where it was.
-    """
-    check_auditable(config, out)
-    before = training_steps(config)
-    runs = []
-    for seed in range(config.seed, config.seed + seeds):
-        wanted = dataclasses.replace(config, seed=seed, steps=before, evaluate_every=-1)
-        runs.append(train_if_needed(wanted, out / f"seed-{seed}", workers=workers, quiet=quiet, stop=stop))
-    return audit_runs(runs, pieces=pieces, workers=workers, quiet=quiet, stop=stop)
+def _score(trainer: Trainer, path: Path, demos: Demonstrations, how: How) -> Scores:
+    # The display counts what scoring takes at least; going on for longer is the exception.
+    config, stretch = trainer.config, stretch_iterations(trainer.config)
+    total = max(config.iterations, FORMING * stretch) + STRETCHES * stretch
+    shown = dataclasses.replace(config, steps=total * config.transitions_per_iteration)
+    enough = functools.partial(formed, grouping=group(demos))
+    with make_progress(shown, path, quiet=how.quiet) as progress:
+        progress.note("Scoring the demonstrations, while training goes on in memory.")
+        return score(trainer, enough, least=STRETCHES, most=MOST_STRETCHES, progress=progress, stop=how.stop)
 
 
 def training_steps(config: RunConfig, name: str = "--steps", besides: int = 0) -> int:
@@ -168,32 +163,6 @@ def training_steps(config: RunConfig, name: str = "--steps", besides: int = 0) -
             f"{least + besides:,}, better {300_000 + besides:,}."
         )
     return before * config.transitions_per_iteration
-
-
-def train_if_needed(
-    config: RunConfig,
-    path: Path,
-    *,
-    workers: int | None = None,
-    quiet: bool = False,
-    stop: StopSignal | None = None,
-    checkpoint_every: int = 100,
-    tensorboard: bool = False,
-) -> Run:
-    """The run in this folder: begun, gone on with or left alone, depending on how far it is."""
-    state = standing(config, path).state
-    if state == "finished":
-        return Run(path)
-    return train_run(
-        config,
-        path,
-        resume=state == "interrupted",
-        workers=workers,
-        quiet=quiet,
-        stop=stop,
-        checkpoint_every=checkpoint_every,
-        tensorboard=tensorboard,
-    )
 
 
 def in_pieces(demos: Demonstrations, length: int) -> Demonstrations:

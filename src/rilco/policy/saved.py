@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import functools
+import hashlib
+import itertools
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -14,11 +17,14 @@ import numpy as np
 
 from rilco.errors import RunError
 from rilco.files import write_atomically
+from rilco.runs.paths import policy_file
 from rilco.tasks.actions import AS_THEY_ARE, Actions
 
 OBS_CLIP = 10.0
 OBS_EPSILON = 1e-8
 FORMAT = "rilco-policy-1"
+_HUGE = float(np.finfo(np.float32).max)
+HEADER = {"format", "card", "actions", "sha256"}  # of which files of the first version have only two
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,11 +124,12 @@ class Policy:
         from safetensors.numpy import save
 
         # One metadata entry only: safetensors does not fix the order of several.
+        table = self.arrays()
         header: dict[str, Any] = {"format": FORMAT, "card": dict(self.card)}
         if self.actions != Actions((self.action_dim,)):
             header["actions"] = asdict(self.actions)
-        text = json.dumps(header, sort_keys=True)
-        write_atomically(Path(path), save(self.arrays(), metadata={"rilco": text}))
+        header["sha256"] = _digest(table, header)
+        write_atomically(Path(path), save(table, metadata={"rilco": json.dumps(header, sort_keys=True)}))
 
     def __repr__(self) -> str:
         sizes = [self.obs_dim, *(int(weight.shape[1]) for weight, _ in self.layers)]
@@ -130,43 +137,105 @@ class Policy:
         return f"Policy({name}, {' -> '.join(map(str, sizes))})"
 
 
+def _digest(table: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> str:
+    """SHA-256 of the weights, their names and shapes, the card, and the kind of actions where it is written."""
+    shapes = {name: (array.shape, str(array.dtype)) for name, array in table.items()}
+    words = [shapes, header.get("card"), *([header["actions"]] if "actions" in header else [])]
+    digest = hashlib.sha256(json.dumps(words, sort_keys=True).encode())
+    for name in sorted(table):
+        digest.update(table[name].tobytes())
+    return digest.hexdigest()
+
+
 def load_policy(path: str | os.PathLike[str]) -> Policy:
     """Load a policy from a policy file or a run folder (its best policy). Needs only NumPy and safetensors."""
     file = Path(path)
     if file.is_dir():
-        candidates = [file / "policy" / "best.safetensors", file / "policy" / "last.safetensors"]
+        candidates = [policy_file(file, name) for name in ("best", "last")]
         found = next((candidate for candidate in candidates if candidate.exists()), None)
         if found is None:
             raise RunError(
-                f"{file}: no policy in this folder; expected policy/best.safetensors or "
-                "policy/last.safetensors. A run writes them at its first evaluation or checkpoint."
+                f"{file}: no policy in this folder; expected {' or '.join(map(str, candidates))}. A run writes them "
+                "at its first evaluation or checkpoint."
             )
         file = found
     return _read_policy(file)
 
 
 def _read_policy(file: Path) -> Policy:
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
-    if not file.exists():
+    if not file.is_file():
         raise RunError(f"{file}: no such policy file.")
     try:
         with safe_open(file, framework="numpy") as opened:
             header = json.loads((opened.metadata() or {}).get("rilco", "{}"))
             table = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as error:
-        raise RunError(f"{file}: not a readable policy file ({error}).") from error
+    except Exception as error:  # damaged bytes: safetensors, json and NumPy raise a dozen types
+        raise RunError(
+            f"{file}: not a readable policy file ({' '.join(str(error).split())[:200]})."
+        ) from error
+    header = header if isinstance(header, dict) else {}
     if header.get("format") != FORMAT:
         raise RunError(
             f"{file}: expected a policy of format {FORMAT!r}, found {header.get('format')!r}; "
             "it was not written by this version of rilco."
         )
+    if set(header) - HEADER or header.get("sha256", "") not in ("", _digest(table, header)):
+        raise RunError(
+            f"{file}: does not match its checksum; it was changed after it was written. Restore it."
+        )
     try:
         actions = Actions.from_json(header["actions"]) if "actions" in header else AS_THEY_ARE
-        return Policy.from_arrays(table, header.get("card"), actions)
-    except KeyError as error:
-        raise RunError(f"{file}: the policy lacks the array {error}; the file is damaged.") from error
-    except (AttributeError, TypeError) as error:
-        raise RunError(
-            f"{file}: its actions are described by {header['actions']!r}, which is damaged."
-        ) from error
+        complaint = _complaint(table, actions) or _complaint_of_card(header.get("card"))
+    except ValueError as error:
+        complaint = str(error)
+    if complaint:
+        raise RunError(f"{file}: {complaint}. The file is damaged, or not a policy: write or copy it again.")
+    return Policy.from_arrays(table, header["card"], actions)
+
+
+def _complaint(table: Mapping[str, np.ndarray], actions: Actions) -> str | None:
+    """Why the arrays cannot act, or None: a policy that is loaded never gives anything but finite actions."""
+    count = max(1, sum(name.endswith(".weight") for name in table))
+    layers = [(f"layer{i}.weight", f"layer{i}.bias") for i in range(count)]
+    expected = {"obs_mean", "obs_var", "log_std", *(name for layer in layers for name in layer)}
+    if expected != set(table):
+        return f"the policy has the arrays {sorted(table)[:9]}; expected {sorted(expected)[:9]}"
+    for name, array in table.items():
+        ndim = 2 if name.endswith(".weight") else 1
+        empty = array.size == 0 and not (name == "log_std" and actions.choices)
+        if array.dtype != np.float32 or array.ndim != ndim or empty or not np.isfinite(array).all():
+            return (
+                f"{name} has the type {array.dtype} and the shape {list(array.shape)}, or values that are not finite; "
+                f"expected finite float32 in {ndim} dimensions"
+            )
+    widths = [len(table["obs_mean"]), *(len(table[bias]) for _, bias in layers)]
+    spread = 0 if actions.choices else widths[-1]
+    if table["obs_var"].shape != (widths[0],) or table["log_std"].shape != (spread,):
+        return "obs_var is not as long as obs_mean, or log_std not as the last bias"
+    if actions.width not in (0, widths[-1]):
+        return f"its actions have {actions.width} numbers, and the last bias {widths[-1]}"
+    if (table["obs_var"] < 0).any():
+        return "obs_var holds negative variances"
+    std = math.exp(min(float(table["log_std"].max(initial=-np.inf)), 700.0))
+    unit, origin = max((1.0, *actions.scale)), max((0.0, *map(abs, actions.origin)))
+    largest = OBS_CLIP  # of what goes into a layer: tanh gives 1 at most
+    for (weight, bias), shape in zip(layers, itertools.pairwise(widths), strict=True):
+        if table[weight].shape != shape:
+            return f"{weight} has the shape {list(table[weight].shape)}; expected {list(shape)}"
+        sums = largest * np.abs(table[weight]).sum(axis=0, dtype=np.float64) + np.abs(table[bias])
+        largest = 1.0
+        if max(float(sums.max()), std) * unit + origin > _HUGE:
+            return f"{weight}, {bias}, log_std or their unit is so large that actions would be infinite"
+    return None
+
+
+def _complaint_of_card(card: Any) -> str | None:
+    """The card is optional in what it says, and names are texts."""
+    if not isinstance(card, dict):
+        return f"the card is {type(card).__name__}; expected a table"
+    for name in ("task", "env", "method"):
+        if not isinstance(card.get(name), str | None):
+            return f"{name} on the card is {type(card[name]).__name__}; expected a text"
+    return None

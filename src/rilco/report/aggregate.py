@@ -9,7 +9,7 @@ import numpy as np
 
 from rilco.data.ladder import PUBLISHED_RETURNS, shipped_rung
 from rilco.errors import ConfigError
-from rilco.experiment.published import POLICY, TASKS, CellKey
+from rilco.experiment.published import POLICY, REFERENCE, TASKS, CellKey
 from rilco.experiment.statistics import (
     Interval,
     improvement_interval,
@@ -19,8 +19,6 @@ from rilco.experiment.statistics import (
 )
 from rilco.report.cells import Cell
 from rilco.report.style import in_order
-
-REFERENCE = "ril-co"
 
 
 class Expert(NamedTuple):

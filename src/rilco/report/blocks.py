@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from rilco.report.drawing import Figure, panel_svg
 from rilco.report.html import Markup, data_uri, element
-from rilco.report.media import Video
-from rilco.report.strips import MOMENTS, Strip
+from rilco.report.media import MOMENTS, Strip, Video
 from rilco.report.style import MARKERS, method_style, task_label
 
 INK = "#444444"

@@ -1,4 +1,4 @@
-"""From a results folder to a report: read, sort, draw, write."""
+"""From a results folder to a report: read, sort, draw, and write one page that needs nothing beside it."""
 
 from __future__ import annotations
 
@@ -6,24 +6,33 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from importlib import resources
 from pathlib import Path
+from string import Template
 
-from rilco.errors import ConfigError, RunError
+from rilco import __version__
+from rilco.errors import ConfigError, RunError, require
 from rilco.experiment.published import RATES
 from rilco.files import write_atomically
 from rilco.report.aggregate import Expert, MethodScore, experts, scores_at
 from rilco.report.cells import Sorted, sort_results
 from rilco.report.content import Content
-from rilco.report.drawing import Figure, figure_files, require_matplotlib
+from rilco.report.drawing import Figure, figure_files
 from rilco.report.figures import curve_figure, report_figures
+from rilco.report.html import element, joined
 from rilco.report.loss_figure import loss_figure
-from rilco.report.media import find_videos
-from rilco.report.page import make_page
-from rilco.report.strips import Strip, make_strips
+from rilco.report.media import Strip, find_videos, make_strips
+from rilco.report.sections import all_sections
+from rilco.report.seeds import compare_seeds, seeds_figures
 from rilco.report.style import in_order, tasks_in_order
+from rilco.runs.paths import CONFIG, METRICS
 from rilco.runs.results import Results, read_results
 
 PAGE = "index.html"
+TITLE = "Imitation from noisy demonstrations"
+SUBTITLE = (
+    "Runs of rilco beside the published results of Tangkaratt, Charoenphakdee and Sugiyama (AISTATS 2021)"
+)
 
 
 def write_report(
@@ -39,7 +48,7 @@ def write_report(
     is listed on the page.
     """
     root, folder = Path(results), Path(out)
-    require_matplotlib()
+    require("matplotlib", "The report's figures", "plot")
     read = read_results(root)
     _check_anything(read, root)
     _check_writable(folder)
@@ -47,7 +56,8 @@ def write_report(
     say(f"{len(read.runs)} runs, {len(found.cells)} cells, {len(read.skipped)} entries skipped")
     expert = experts()
     scores = {rate: rows for rate in RATES if (rows := scores_at(rate, found.cells, expert))}
-    figures = {figure.name: figure for figure in _figures(found, expert, scores)}
+    seeds = compare_seeds(found.cells)
+    figures = {figure.name: figure for figure in (*_figures(found, expert, scores), *seeds_figures(seeds))}
     complaints: dict[str, list[str]] = {}
     strips: list[Strip] = []
     if frames:
@@ -61,7 +71,7 @@ def write_report(
             write_atomically(folder / "figures" / f"{figure.name}{ending}", data)
     for strip in strips:
         write_atomically(folder / "figures" / f"{strip.name}.png", strip.png)
-    content = Content(root, found, figures, expert, scores, strips, videos, more, complaints)
+    content = Content(root, found, figures, expert, scores, seeds, strips, videos, more, complaints)
     write_atomically(folder / PAGE, make_page(content).encode())
     return folder / PAGE
 
@@ -88,7 +98,7 @@ def _check_anything(read: Results, root: Path) -> None:
         return
     if not read.skipped:
         raise RunError(
-            f"{root}: there is no run in this folder. A run is a folder with config.json and metrics.jsonl; name "
+            f"{root}: there is no run in this folder. A run is a folder with {CONFIG} and {METRICS}; name "
             "the folder that was given as --out to `rilco sweep` or `rilco train`."
         )
     first = "; ".join(entry.reason for entry in read.skipped[:3])
@@ -111,8 +121,40 @@ def _check_writable(folder: Path) -> None:
 
 def _remove_old(folder: Path) -> None:
     """Take away the figures of an earlier report, which may show what is no longer true; nothing else."""
-    for prefix in ("final", "curves-", "ablation", "gaussian", "over-tasks", "other-", "losses", "strip-"):
+    for prefix in (
+        "final",
+        "curves-",
+        "ablation",
+        "gaussian",
+        "over-tasks",
+        "seeds",
+        "other-",
+        "losses",
+        "strip-",
+    ):
         for file in (folder / "figures").glob(f"{prefix}*"):
             if file.suffix in (".png", ".svg"):
                 with contextlib.suppress(OSError):
                     file.unlink()
+
+
+def make_page(content: Content) -> str:
+    """The sections, put together."""
+    sections = all_sections(content)
+    links = [element("li", element("a", section.title, href=f"#{section.name}")) for section in sections]
+    main = [
+        element("section", element("h2", section.title), *section.parts, id=section.name)
+        for section in sections
+    ]
+    assets = resources.files("rilco.report") / "assets"
+    return Template((assets / "page.html").read_text()).substitute(
+        title=TITLE,
+        subtitle=SUBTITLE,
+        version=__version__,
+        css=(assets / "page.css").read_text(),
+        contents=element("ul", *links),
+        main=joined(*main),
+        footer=element(
+            "p", f"Made by rilco {__version__}; the figures are also files in the folder “figures”."
+        ),
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rilco.config import RunConfig
+from rilco.config import VERSION, RunConfig
 from rilco.errors import ConfigError
 from rilco.experiment.published import (
     GAUSSIAN,
@@ -32,12 +31,8 @@ from rilco.experiment.statistics import (
     final_return,
     stretch_means,
 )
-from rilco.methods import check_options, needs_demonstrations
+from rilco.methods import check_options, find
 from rilco.runs.results import Results, RunRecord, Skipped
-
-FREE = ("method", "task", "demos", "noise_rate", "demo_kind", "steps", "seed")
-"""Settings in which runs of a comparison differ; the next ones only say when a run was looked at."""
-LOOKS = ("evaluate_every", "evaluation_episodes", "snapshot_every")
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,20 +141,7 @@ def changed_settings(config: RunConfig) -> list[str]:
 
     Those that the method has no use for do not count: they may have had other defaults when the run was made.
     """
-    usual = RunConfig(method="acktr")
-    found = []
-    for field in dataclasses.fields(RunConfig):
-        if field.name in FREE or field.name in LOOKS:
-            continue
-        ours, default = getattr(config, field.name), getattr(usual, field.name)
-        if dataclasses.is_dataclass(ours):
-            inner = [
-                f.name for f in dataclasses.fields(ours) if getattr(ours, f.name) != getattr(default, f.name)
-            ]
-            found += [(f"{field.name}.{name}", getattr(ours, name)) for name in inner]
-        elif ours != default:
-            found.append((field.name, ours))
-    return [f"{name} = {value}" for name, value in found if _uses(config, name)]
+    return [f"{name} = {value}" for name, value in config.changed().items() if _uses(config, name)]
 
 
 def _uses(config: RunConfig, setting: str) -> bool:
@@ -186,8 +168,10 @@ def _data_group(config: RunConfig) -> CellKey:
 def _unusable(run: RunRecord) -> str | None:
     if not len(run.returns):
         return "not evaluated yet"
-    if not needs_demonstrations(run.config.method):
+    if not find(run.config.method).imitates:
         return "learns from the true reward"
+    if run.config.version != VERSION:
+        return "made with the former start-up, which learned its first iteration from raw observations"
     if in_grid(cell_key(run.config)) and changed_settings(run.config):
         return f"other settings than the paper's: {_settings_label(run.config)}"
     return None

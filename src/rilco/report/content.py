@@ -9,8 +9,8 @@ from pathlib import Path
 from rilco.report.aggregate import Expert, MethodScore
 from rilco.report.cells import Sorted
 from rilco.report.drawing import Figure
-from rilco.report.media import Video
-from rilco.report.strips import Strip
+from rilco.report.media import Strip, Video
+from rilco.report.seeds import SeedComparison
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class Content:
     """By task."""
     scores: Mapping[float, Sequence[MethodScore]]
     """By noise rate."""
+    seeds: Sequence[SeedComparison] = ()
+    """Of the cells that have published runs."""
     strips: Sequence[Strip] = ()
     """Rendered frames."""
     videos: Sequence[Video] = ()

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rilco.errors import ConfigError
 from rilco.report.style import EXPERT_LINE, FIGURE_STYLE, PUBLISHED_LINE, method_style
 
 if TYPE_CHECKING:
@@ -43,14 +42,6 @@ class Figure(NamedTuple):
     """Whether there are published curves and an expert, for the legend."""
     left: float = 0.72
     """Margin for the labels of the vertical axis, in inches."""
-
-
-def require_matplotlib() -> None:
-    """Raises unless figures can be drawn, before any work is done."""
-    try:
-        import matplotlib  # noqa: F401 (only whether it is there)
-    except ImportError as error:
-        raise ConfigError("The report's figures need matplotlib: pip install 'rilco[plot]'.") from error
 
 
 def panel_svg(figure: Figure, panel: Panel) -> bytes:

@@ -1,26 +1,214 @@
-"""Which figures the report has, and which panels stand in them."""
+"""The figures of the report: which there are, and what stands in their panels."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from rilco.experiment.published import ABLATION, GAUSSIAN, MAIN, POLICY, RATES, TASKS
-from rilco.report.drawing import Figure, Panel
-from rilco.report.panels import (
-    Cells,
-    curves_in_words,
-    draw_curves,
-    draw_expert,
-    draw_finals,
-    draw_scores,
-    finals_in_words,
+import numpy as np
+
+from rilco.experiment.published import (
+    ABLATION,
+    GAUSSIAN,
+    MAIN,
+    PARTS,
+    POLICY,
+    RATES,
+    REFERENCE,
+    STEPS,
+    TASKS,
+    CellKey,
+    load_published,
 )
-from rilco.report.style import in_order, method_style, rate_label, task_label
+from rilco.report.aggregate import Expert, MethodScore
+from rilco.report.cells import Cell
+from rilco.report.drawing import Figure, Panel
+from rilco.report.style import (
+    EXPERT_LINE,
+    PUBLISHED_LINE,
+    in_order,
+    method_style,
+    millions,
+    rate_label,
+    task_label,
+)
 
-if TYPE_CHECKING:
-    from rilco.report.aggregate import Expert, MethodScore
+Cells = Mapping[CellKey, Cell]
+DODGE = 0.0045
+"""How far neighbouring methods stand apart on the noise axis, so that their error bars can be seen."""
+
+
+def draw_finals(axes: Any, task: str, noise: str, methods: Sequence[str], cells: Cells) -> None:
+    """Final return against the noise rate: ours with error bars, the published dashed with a band."""
+    for i, method in enumerate(methods):
+        style = method_style(method, methods)
+        keys = [CellKey(task, noise, rate, method) for rate in RATES]
+        _published_finals(axes, keys, style.colour)
+        found = sorted(
+            (cell for key, cell in cells.items() if key[:2] == (task, noise) and key.method == method),
+            key=lambda cell: cell.key.noise_rate or 0.0,
+        )
+        if not found:
+            continue
+        shift = (i - (len(methods) - 1) / 2) * DODGE
+        x = np.array([cell.key.noise_rate or 0.0 for cell in found]) + shift
+        y = [cell.final.mean for cell in found]
+        bars = [cell.final.stderr or 0.0 for cell in found]
+        look = {"color": style.colour, "zorder": 3 + len(methods) - i}  # RIL-Co, the first, on top
+        axes.errorbar(x, y, yerr=bars, marker=style.marker, markersize=5.5, capsize=2, linestyle="", **look)
+        for j in range(len(found) - 1):
+            if _equally_long(found[j], found[j + 1]):
+                axes.plot(x[j : j + 2], y[j : j + 2], **look)
+        _published_here(axes, x, found, style)
+    axes.set(xlabel="noise rate", ylabel="return", xticks=RATES, xlim=(-0.03, 0.43))
+    _say_if_not_run(axes, any(key[:2] == (task, noise) and key.method in methods for key in cells))
+
+
+def _equally_long(one: Cell, other: Cell) -> bool:
+    """Whether a line between two cells would not join a short run with a long one."""
+    lengths = sorted((float(np.mean(one.lengths)), float(np.mean(other.lengths))))
+    return lengths[1] <= 1.25 * lengths[0]
+
+
+def _say_if_not_run(axes: Any, was_run: bool) -> None:
+    if not was_run:
+        axes.set_title(
+            "not run here", loc="right", fontsize=8.5, fontweight="normal", style="italic", color="#666666"
+        )
+
+
+def _published_finals(axes: Any, keys: Sequence[CellKey], colour: str) -> None:
+    published = [(key.noise_rate, load_published()[key].final) for key in keys if key in load_published()]
+    if not published:
+        return
+    x = np.array([rate for rate, _ in published], float)
+    mean = np.array([final.mean for _, final in published])
+    error = np.array([final.stderr or 0.0 for _, final in published])
+    axes.plot(x, mean, color=colour, **PUBLISHED_LINE)
+    axes.fill_between(x, mean - error, mean + error, color=colour, alpha=0.10, linewidth=0)
+
+
+def _published_here(axes: Any, x: np.ndarray, found: Sequence[Cell], style: Any) -> None:
+    """Hollow markers: the published curve after as many transitions as ours, where ours are fewer."""
+    for place, cell in zip(x, found, strict=True):
+        here = cell.published_here
+        if here is not None and np.mean(cell.lengths) < 0.95 * STEPS:
+            axes.plot(
+                place,
+                here.mean,
+                marker=style.marker,
+                markersize=5.5,
+                markerfacecolor="white",
+                color=style.colour,
+                linestyle="",
+                zorder=2,
+            )
+
+
+def draw_expert(axes: Any, value: float | None) -> None:
+    """A thin line at the expert's return."""
+    if value is not None:
+        axes.axhline(value, color="#888888", zorder=1, **EXPERT_LINE)
+
+
+def draw_curves(
+    axes: Any, task: str, noise: str, rate: float | None, methods: Sequence[str], cells: Cells
+) -> None:
+    """Return against transitions, as far as ours go; where nothing was run, the published to their end."""
+    found = {method: cells[key] for method in methods if (key := CellKey(task, noise, rate, method)) in cells}
+    end = max((length for cell in found.values() for length in cell.lengths), default=STEPS)
+    for i, method in enumerate(methods):
+        style = method_style(method, methods)
+        published = load_published().get(CellKey(task, noise, rate, method))
+        if published is not None:
+            x, (mean, error) = published.transitions / 1e6, published.curve.T
+            seen = slice(
+                int(np.searchsorted(x, end / 1e6)) + 2
+            )  # one point beyond, for the line to reach the edge
+            axes.plot(x[seen], mean[seen], color=style.colour, **PUBLISHED_LINE)
+            axes.fill_between(
+                x[seen],
+                (mean - error)[seen],
+                (mean + error)[seen],
+                color=style.colour,
+                alpha=0.10,
+                linewidth=0,
+            )
+        if method not in found:
+            continue
+        x, mean, error = found[method].curve
+        every = max(1, len(x) // 6)
+        axes.plot(
+            x / 1e6,
+            mean,
+            color=style.colour,
+            marker=style.marker,
+            markersize=4.5,
+            markevery=(i % every, every),
+            zorder=3 + len(methods) - i,
+        )
+        axes.fill_between(x / 1e6, mean - error, mean + error, color=style.colour, alpha=0.22, linewidth=0)
+    axes.set(xlabel="transitions, millions", ylabel="return", xlim=(0, end * 1.02 / 1e6))
+    _say_if_not_run(axes, bool(found))
+
+
+def draw_scores(axes: Any, scores: Sequence[MethodScore]) -> None:
+    """Interquartile means with their intervals, a line a method, the first on top."""
+    for row, score in enumerate(scores):
+        style = method_style(score.method, [s.method for s in scores])
+        ends = score.interval or (score.iqm, score.iqm)
+        bars = [[max(0.0, score.iqm - ends[0])], [max(0.0, ends[1] - score.iqm)]]
+        look = {"color": style.colour, "marker": style.marker, "markersize": 6, "capsize": 4}
+        axes.errorbar(
+            score.iqm, row, xerr=bars if score.interval else None, linewidth=1.6, linestyle="", **look
+        )
+        if score.published_mean is not None:
+            axes.plot(
+                score.published_mean,
+                row,
+                marker="|",
+                color="#222222",
+                markersize=13,
+                markeredgewidth=1.2,
+                linestyle="",
+            )
+    axes.set_yticks(
+        range(len(scores)), [method_style(s.method, [t.method for t in scores]).label for s in scores]
+    )
+    axes.set(ylim=(len(scores) - 0.5, -0.5), xlabel="share of the expert’s return")
+    axes.grid(visible=False, axis="y")
+    axes.axvline(1.0, color="#888888", **EXPERT_LINE)
+    axes.axvline(0.0, color="#cccccc", linewidth=0.8)
+
+
+def finals_in_words(task: str, noise: str, methods: Sequence[str], cells: Cells) -> str:
+    """The same numbers for those who do not see the panel."""
+    parts = []
+    for method in methods:
+        values = [
+            f"{cell.final.mean:.0f} at rate {cell.key.noise_rate:g}"
+            for cell in sorted(cells.values(), key=lambda cell: cell.key.noise_rate or 0.0)
+            if cell.key[:2] == (task, noise) and cell.key.method == method
+        ]
+        if values:
+            parts.append(f"{method_style(method).label} {', '.join(values)}")
+    return "; ".join(parts) + "." if parts else "No run of ours; only the published values are drawn."
+
+
+def curves_in_words(task: str, noise: str, rate: float | None, methods: Sequence[str], cells: Cells) -> str:
+    parts = []
+    for method in methods:
+        cell = cells.get(CellKey(task, noise, rate, method))
+        if cell is not None:
+            here = cell.published_here
+            beside = "" if here is None else f", published there {here.mean:.0f}"
+            label = method_style(method).label
+            parts.append(f"{label} ends at {cell.final.mean:.0f} after {millions(max(cell.lengths))}{beside}")
+    return "; ".join(parts) + "." if parts else "No run of ours; only the published curves are drawn."
+
+
+# -- which figures there are ----------------------------------------------------------------------
 
 
 def final_figure(name: str, methods: Sequence[str], cells: Cells, experts: dict[str, Expert]) -> Figure:
@@ -82,9 +270,9 @@ def score_figure(scores: dict[float, list[MethodScore]]) -> Figure:
 
 def main_methods(cells: Cells, noise: str = POLICY) -> list[str]:
     """The paper's methods, and those that we ran besides; the ablations have a figure of their own."""
-    published = [name for name in MAIN if noise == POLICY or name != "bc"]
+    published = MAIN if noise == POLICY else PARTS["gaussian"][0]
     ours = {key.method for key in cells if key.noise == noise}
-    return in_order({*published, *ours} - (set(ABLATION) - {"ril-co"}))
+    return in_order({*published, *ours} - (set(ABLATION) - {REFERENCE}))
 
 
 def report_figures(

@@ -1,16 +1,142 @@
-"""Videos that lie in run folders: small ones go into the page, large ones beside it."""
+"""What runs look like: strips of rendered frames, and the videos that lie in run folders."""
 
 from __future__ import annotations
 
+import io
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
+from rilco.data.ladder import shipped_rung
+from rilco.errors import ConfigError, RilcoError, RunError
+from rilco.evaluation import check_fits
+from rilco.experiment.published import POLICY, REFERENCE, TASKS, CellKey
 from rilco.files import cannot_write
+from rilco.policy.saved import Policy, load_policy
 from rilco.report.cells import Cell
 from rilco.report.html import data_uri
+from rilco.report.style import millions, task_label
 from rilco.report.summary import cell_name
+from rilco.runs.paths import POLICIES, policy_file
+from rilco.runs.results import RunRecord
+from rilco.seeding import EVALUATION, RepositionedGenerator
+from rilco.tasks.table import Task
+
+MOMENTS = (0, 25, 50, 75, 100)
+"""Steps of which a frame is kept."""
+GAP = 4  # white pixels between frames
+CROP = (slice(45, 215), slice(47, 273))  # of a frame of 240 x 320: the robot and some ground
+
+
+class Strip(NamedTuple):
+    """Frames side by side, and what they show."""
+
+    name: str
+    """Of its file."""
+    task: str
+    expert: bool
+    """Whether it is the expert's; RIL-Co's otherwise."""
+    caption: str
+    png: bytes
+    jpeg: bytes
+    """The same, a tenth the size, for the page."""
+
+
+def moments(policy: Policy, task: Task, *, seed: int = 0) -> tuple[list[np.ndarray], int | None]:
+    """A frame at each of `MOMENTS` of an evaluation episode, and the step at which it ended if it ended early."""
+    check_fits(policy, task)
+    batch = task.make_batch(1, render=True)
+    frames = []
+    try:
+        obs = batch.reset([0], [RepositionedGenerator(seed, EVALUATION).at(0)])
+        for step in range(MOMENTS[-1] + 1):
+            if step in MOMENTS:
+                frames.append(np.asarray(batch.render(0))[CROP])
+            outcome = batch.step(policy.best(obs))
+            obs = outcome.obs
+            if outcome.terminated[0] or outcome.truncated[0]:
+                return frames, step + 1
+    finally:
+        batch.close()
+    return frames, None
+
+
+def side_by_side(frames: Sequence[np.ndarray]) -> np.ndarray:
+    """Frames [height, width, 3] in a row as long as a whole strip; where an episode ended early it stays white."""
+    height, width, _ = frames[0].shape
+    picture = np.full((height, len(MOMENTS) * (width + GAP) - GAP, 3), 255, np.uint8)
+    for i, frame in enumerate(frames):
+        picture[:, i * (width + GAP) : i * (width + GAP) + width] = frame
+    return picture
+
+
+def make_strips(cells: Mapping[CellKey, Cell], complaints: dict[str, list[str]]) -> Iterator[Strip]:
+    """The expert and the RIL-Co policy of each task, as far as there are policies.
+
+    What could not be drawn is added to `complaints`, by reason.
+    """
+    for task in TASKS:
+        for who, make in (("the expert", _expert), ("RIL-Co", _learned)):
+            try:
+                yield _strip(task, *make(task, cells))
+            except RilcoError as error:
+                complaints.setdefault(str(error), []).append(f"{who} on {task_label(task)}")
+
+
+def _expert(task: str, cells: Mapping[CellKey, Cell]) -> tuple[bool, str, Policy]:
+    try:
+        policy = shipped_rung(task, 1)[0]
+    except ConfigError as error:
+        raise ConfigError("this version of rilco comes without it") from error
+    return True, "the expert", policy
+
+
+def _learned(task: str, cells: Mapping[CellKey, Cell]) -> tuple[bool, str, Policy]:
+    run = _chosen(task, cells)
+    if run is None:
+        raise RunError("no run folder holds a policy")
+    rate, length = run.config.noise_rate, millions(int(run.transitions[-1]))
+    caption = f"RIL-Co at noise rate {rate:g}, seed {run.config.seed}, after {length} transitions"
+    return False, caption, _last_policy(run)
+
+
+def _chosen(task: str, cells: Mapping[CellKey, Cell]) -> RunRecord | None:
+    """Of the RIL-Co runs with a policy the first seed at the highest noise rate."""
+    found = [
+        run
+        for key, cell in cells.items()
+        if (key.task, key.noise, key.method) == (task, POLICY, REFERENCE)
+        for run in cell.runs
+        if (run.path / POLICIES).is_dir()
+    ]
+    return min(found, key=lambda run: (-(run.config.noise_rate or 0.0), run.config.seed), default=None)
+
+
+def _last_policy(run: RunRecord) -> Policy:
+    """The last policy, since final returns are of the last ones too; the best where there is no other."""
+    last = policy_file(run.path, "last")
+    return load_policy(last if last.exists() else run.path)
+
+
+def _strip(task: str, expert: bool, caption: str, policy: Policy) -> Strip:
+    from PIL import Image  # comes with matplotlib
+
+    # The task is the run's, never what a stranger's policy file names: that could be a module to import.
+    frames, ended = moments(policy, Task(task=task))
+    if ended is not None:
+        caption += f" (the episode ended at step {ended})"
+    image = Image.fromarray(side_by_side(frames))
+    png, jpeg = io.BytesIO(), io.BytesIO()
+    image.save(png, format="PNG", optimize=True)
+    image.save(jpeg, format="JPEG", quality=85)
+    name = f"strip-{task}-{'expert' if expert else 'ril-co'}"
+    return Strip(name, task, expert, caption, png.getvalue(), jpeg.getvalue())
+
+
+# -- videos ---------------------------------------------------------------------------------------
 
 KINDS = {".mp4": "video/mp4", ".webm": "video/webm", ".gif": "image/gif"}
 EMBEDDED = 2 * 2**20

@@ -11,15 +11,17 @@ from rilco.report.blocks import figure_block, strip_blocks, video_blocks
 from rilco.report.content import Content
 from rilco.report.html import Markup, element
 from rilco.report.style import number, task_label
-from rilco.report.summary import caveats, listed, plural, summary
+from rilco.report.summary import caveats, summary
 from rilco.report.tables import (
     aside_table,
     coverage_table,
     final_tables,
     other_table,
     score_table,
+    seeds_table,
     skipped_table,
 )
+from rilco.words import listed, plural
 
 
 class Section(NamedTuple):
@@ -36,6 +38,7 @@ def paragraph(*children: str, kind: str = "") -> Markup:
 def all_sections(content: Content) -> list[Section]:
     makers = (
         summary_section,
+        seeds_section,
         final_section,
         curve_section,
         ablation_section,
@@ -63,6 +66,25 @@ def summary_section(content: Content) -> Section:
     if mind:
         parts.append(paragraph(" ".join(mind), kind="note"))
     return Section("summary", "Summary", parts)
+
+
+def seeds_section(content: Content) -> Section | None:
+    if not content.seeds:
+        return None
+    text = paragraph(
+        "The same question asked of single runs: do ours and the published ones come from one distribution? Each run "
+        "counts with the mean of its evaluations in the last whole million of transitions that all runs of its cell "
+        "have. Welch’s test compares the two groups, and Holm’s correction allows for the number of cells."
+    )
+    caption = "Every run by itself, in the same million of transitions. Hollow: published. Filled: ours. Bars: means."
+    items = [element("li", row.sentence) for row in content.seeds]
+    parts = [
+        text,
+        figure_block(content.figures["seeds"], caption),
+        seeds_table(content.seeds),
+        element("ul", *items),
+    ]
+    return Section("seeds", "Seeds against seeds", parts)
 
 
 def final_section(content: Content) -> Section:

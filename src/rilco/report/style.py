@@ -3,33 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from rilco.experiment.published import ABLATION, MAIN, TASKS
+from rilco.methods import Look, find
 
-
-class MethodStyle(NamedTuple):
-    """Colour and marker both tell a method, so that neither colour vision nor colour ink is needed."""
-
-    label: str
-    colour: str
-    marker: str
-
-
-# Okabe and Ito's colours, which colour-blind readers can tell apart.
-STYLES = {
-    "ril-co": MethodStyle("RIL-Co", "#D55E00", "o"),
-    "gail-logistic": MethodStyle("GAIL (logistic)", "#0072B2", "s"),
-    "gail-ap": MethodStyle("GAIL (AP)", "#009E73", "^"),
-    "gail-unhinged": MethodStyle("GAIL (unhinged)", "#56B4E9", "v"),
-    "fairl": MethodStyle("FAIRL", "#CC79A7", "D"),
-    "vild": MethodStyle("VILD", "#E69F00", "P"),
-    "bc": MethodStyle("BC", "#404040", "X"),
-    "ril-co-logistic": MethodStyle("RIL-Co (logistic)", "#0072B2", "s"),
-    "ril-p": MethodStyle("RIL-P", "#009E73", "^"),
-    "ril-p-logistic": MethodStyle("RIL-P (logistic)", "#CC79A7", "D"),
-}
-# For methods that the paper does not have, in the order in which they turn up.
+# For methods without a look of their own, in the order in which they turn up.
 MORE = (("#882255", "*"), ("#999933", "<"), ("#332288", ">"), ("#44AA99", "h"))
 MARKERS = {  # corners in a box from -1 to 1, y downwards, for the swatches of the page; a circle has none
     "o": "",
@@ -80,13 +59,13 @@ EXPERT_LINE: dict[str, Any] = {"linestyle": (0, (1, 2)), "linewidth": 0.8}
 PUBLISHED_LINE: dict[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 1.1, "alpha": 0.85}
 
 
-def method_style(method: str, known: Iterable[str] = ()) -> MethodStyle:
-    """A method's style; `known` is the list of all methods, so that new ones differ from each other."""
-    if method in STYLES:
-        return STYLES[method]
-    new = [name for name in known if name not in STYLES]
+def method_style(method: str, known: Iterable[str] = ()) -> Look:
+    """A method's look; `known` is the list of all methods, so that those without one differ from each other."""
+    if look := find(method).look:
+        return look
+    new = [name for name in known if find(name).look is None]
     colour, marker = MORE[(new.index(method) if method in new else 0) % len(MORE)]
-    return MethodStyle(method, colour, marker)
+    return Look(method, colour, marker)
 
 
 def task_label(task: str) -> str:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from rilco.experiment.published import GAUSSIAN, POLICY, RATES, RUNS, TASKS, CellKey, load_published
+from rilco.experiment.published import (
+    GAUSSIAN,
+    POLICY,
+    RATES,
+    REFERENCE,
+    RUNS,
+    TASKS,
+    CellKey,
+    load_published,
+)
 from rilco.experiment.statistics import compare
+from rilco.methods import find
 from rilco.report.cells import Cell, Sorted
 from rilco.report.style import in_order, method_style, rate_label, task_label
 from rilco.report.tables import length_text, signed
+from rilco.words import listed, plural
 
 LONGER = 1.1
 """Runs of one place in the grid whose lengths differ by more than this factor are not of equal length."""
@@ -65,7 +76,7 @@ def _contests(rate: float, cells: Mapping[CellKey, Cell]) -> dict[str, dict[str,
             for key, cell in cells.items()
             if (key.task, key.noise, key.noise_rate) == (task, POLICY, rate)
         }
-        if "ril-co" in rivals and len(rivals) > 1:
+        if REFERENCE in rivals and len(rivals) > 1:
             found[task] = rivals
     return found
 
@@ -75,8 +86,8 @@ def _leader_sentence(rate: float, contests: Mapping[str, Mapping[str, Cell]]) ->
     groups: dict[str, list[str]] = {"is ahead of every other on": [], "is level on": [], "is behind on": []}
     ahead, level, behind = groups.values()
     for task, rivals in contests.items():
-        best = max((method for method in rivals if method != "ril-co"), key=lambda m: rivals[m].final.mean)
-        ours, theirs = rivals["ril-co"].final, rivals[best].final
+        best = max((method for method in rivals if method != REFERENCE), key=lambda m: rivals[m].final.mean)
+        ours, theirs = rivals[REFERENCE].final, rivals[best].final
         lead = compare(ours, theirs)
         text = f"{task_label(task)} ({signed(lead.difference)} against {in_prose(best)})"
         if lead.verdict == "within" and ours.stderr is not None and theirs.stderr is not None:
@@ -181,7 +192,7 @@ def _unequal_lengths(cells: Mapping[CellKey, Cell]) -> list[str]:
     """Places of the grid whose methods differ in how far their runs came; cloning makes no transitions of its own."""
     places: dict[tuple[str, str, float | None], set[int]] = {}
     for key, cell in cells.items():
-        if key.method != "bc":
+        if find(key.method).makes_transitions:
             places.setdefault((key.task, key.noise, key.noise_rate), set()).add(max(cell.lengths))
     return [
         f"{task_label(task)}, {rate_label(rate)}{', Gaussian' if noise == GAUSSIAN else ''}"
@@ -202,13 +213,3 @@ def in_prose(method: str) -> str:
 def cell_name(key: CellKey) -> str:
     kind = ", Gaussian" if key.noise == GAUSSIAN else ""
     return f"{in_prose(key.method)} on {task_label(key.task)} at {rate_label(key.noise_rate)}{kind}"
-
-
-def listed(items: Iterable[str]) -> str:
-    """`a, b and c`."""
-    *first, last = items
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def plural(count: int, noun: str, many: str | None = None) -> str:
-    return f"{count:,} {noun if count == 1 else many or noun + 's'}"

@@ -10,6 +10,7 @@ from rilco.experiment.statistics import Comparison, Estimate, Interval, final_re
 from rilco.report.aggregate import MethodScore
 from rilco.report.cells import Cell, data_label
 from rilco.report.html import Markup, element, joined
+from rilco.report.seeds import SeedComparison
 from rilco.report.style import (
     in_order,
     method_style,
@@ -87,6 +88,37 @@ def _seeds(key: CellKey, cells: Mapping[CellKey, Cell], start: bool) -> Markup:
     if key in load_published():
         return element("td", "·", class_=f"missing{edge}", aria_label="not run")
     return element("td", "", class_=f"outside{edge}")
+
+
+# -- seeds against seeds ---------------------------------------------------------------------------
+
+
+def seeds_table(rows: Sequence[SeedComparison]) -> Markup:
+    """A line a cell: both means, their difference with its interval, and what that says."""
+    words = ("cell", "million", "verdict")
+    head = [
+        head_row(
+            "cell",
+            "million",
+            "ours",
+            "published",
+            "difference",
+            "95% interval",
+            "p (Holm)",
+            "verdict",
+            left=words,
+        )
+    ]
+    body = []
+    for row_ in rows:
+        difference = row_.difference
+        numbers = (NOTHING,) * 3
+        if difference is not None and row_.p_value is not None:
+            low, high = difference.interval
+            numbers = (number(difference.mean), f"{number(low)} to {number(high)}", f"{row_.p_value:.2g}")
+        means = (f"{number(group.mean())} ({len(group)})" for group in (row_.ours, row_.published))
+        body.append(row(row_.label, row_.span, *means, *numbers, row_.verdict))
+    return table("Ours and the published runs; in brackets how many", head, body)
 
 
 # -- final returns -------------------------------------------------------------------------------

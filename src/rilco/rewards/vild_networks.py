@@ -102,5 +102,5 @@ def choose_demonstrators(key: jax.Array, probability: jax.Array, count: int) -> 
     """`count` demonstrators [n]: each as often as its probability [K] says, to within one (systematic sampling)."""
     total = jnp.cumsum(probability)
     # In (0, 1], so that a demonstrator of probability 0 is never found, wherever it stands.
-    position = (jnp.arange(count) + 1.0 - jax.random.uniform(key)) / count
+    position = (jnp.arange(count, dtype=jnp.float32) + 1.0 - jax.random.uniform(key)) / count
     return jnp.searchsorted(total / total[-1], position, side="left")

@@ -58,6 +58,7 @@ class EnvironmentSlice:
 
     def _step(self, action: np.ndarray, t: int, shared: SharedArrays) -> None:
         obs, reward, terminated, truncated = self.batch.step(self.sizes.actions.decode(action))
+        shared["beat"][self.rows] += 1
         shared["reward"][t, self.rows] = reward
         shared["terminated"][t, self.rows] = terminated
         shared["truncated"][t, self.rows] = truncated
@@ -81,7 +82,9 @@ class EnvironmentSlice:
         ]
         return np.concatenate(starts)
 
-    def replay(self, episode: np.ndarray, lengths: np.ndarray, actions: np.ndarray) -> None:
+    def replay(
+        self, episode: np.ndarray, lengths: np.ndarray, actions: np.ndarray, shared: SharedArrays
+    ) -> None:
         """Return to where a checkpoint was: restart each episode and repeat its actions so far.
 
         `actions` [sum of lengths, action_dim] holds the environments' actions one after the other.
@@ -96,6 +99,7 @@ class EnvironmentSlice:
             outcome = self.batch.step(taken, rows.tolist())
             self.obs[self.first + rows] = outcome.obs
             self.episode_return[rows] += outcome.reward
+            shared["beat"][self.rows] += 1
 
     def close(self) -> None:
         self.batch.close()
@@ -112,12 +116,13 @@ def check_fits(batch: Batch, sizes: Sizes, env_name: str) -> None:
 
 
 def evaluate(
-    task: Task, policy: Policy, key: tuple[int, int], episodes: range, total: int
+    task: Task, policy: Policy, key: tuple[int, int], episodes: range, total: int, beat: np.ndarray
 ) -> tuple[list[float], list[int]]:
     """Returns and lengths of whole episodes with the deterministic policy.
 
     `key`, a seed and an occasion, chooses the start states. `episodes` are this worker's, of `total`; the policy
-    sees a batch of `total` rows (see EnvironmentSlice). A few environments take the episodes in turn.
+    sees a batch of `total` rows (see EnvironmentSlice). A few environments take the episodes in turn. `beat` counts
+    steps, for whoever waits.
     """
     batch = task.make_batch(min(len(episodes), EVALUATION_ENVS))
     seed, occasion = key
@@ -138,6 +143,7 @@ def evaluate(
             active = [playing[row] for row in rows]
             outcome = batch.step(policy.best(obs)[active], rows)
             obs[active] = outcome.obs
+            beat += 1
             returns[active] += outcome.reward
             lengths[active] += 1
             ended = outcome.terminated | outcome.truncated | (lengths[active] >= MAX_EVALUATION_STEPS)

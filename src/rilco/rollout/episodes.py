@@ -19,6 +19,7 @@ class UnfinishedEpisodes:
         self._first = 0  # step of the oldest block's first line
         self._now = 0
         self._last_obs = np.zeros((num_envs, 0), np.float32)
+        self._return = np.zeros(num_envs)  # of each episode so far
 
     def record(self, transitions: Transitions) -> None:
         """Take in one iteration."""
@@ -26,6 +27,8 @@ class UnfinishedEpisodes:
         self._blocks.append(transitions.action.copy())
         ended = transitions.terminated | transitions.truncated
         self.episode += ended.sum(axis=0)
+        for reward, over in zip(transitions.reward, ended, strict=True):  # in the order in which workers add
+            self._return = np.where(over, 0.0, self._return + reward)
         last_end = steps - 1 - np.argmax(ended[::-1], axis=0)
         self._began = np.where(ended.any(axis=0), self._now + last_end + 1, self._began)
         self._now += steps
@@ -45,6 +48,7 @@ class UnfinishedEpisodes:
             "episodes.length": self._now - self._began,
             "episodes.action": np.concatenate(kept),
             "episodes.last_obs": self._last_obs,
+            "episodes.return": self._return,
         }
 
     @classmethod
@@ -61,5 +65,7 @@ class UnfinishedEpisodes:
             block[longest - n :, env] = action[offsets[env] : offsets[env + 1]]
         episodes._blocks, episodes._now, episodes._began = [block], longest, longest - length
         episodes._last_obs = arrays["episodes.last_obs"].copy()
-        reached = pool.replay(number, length, action)
-        return episodes, bool(np.array_equal(reached, episodes._last_obs))
+        reached, paid = pool.replay(number, length, action)
+        episodes._return = arrays.get("episodes.return", paid).copy()  # the first version did not keep it
+        same = np.array_equal(reached, episodes._last_obs) and np.array_equal(paid, episodes._return)
+        return episodes, same

@@ -96,4 +96,5 @@ def _transition_shapes(sizes: Sizes) -> Shapes:
         "terminated": ((steps, envs), "bool"),
         "truncated": ((steps, envs), "bool"),
         "episode_return": ((steps, envs), "float64"),  # where an episode ended: its return
+        "beat": ((envs,), "int64"),  # counts up with every step, so that a hanging environment is noticed
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import math
 import os
 import signal
 import socket
@@ -18,7 +19,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from rilco.errors import WorkerError
+from rilco.errors import ConfigError, WorkerError
 from rilco.policy.saved import Policy
 from rilco.rollout.layout import SharedArrays, Sizes, total_bytes
 from rilco.tasks.table import Task
@@ -27,6 +28,7 @@ from rilco.tasks.table import Task
 SINGLE_THREADED = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
+PATIENCE = "RILCO_STEP_TIMEOUT"
 Observe = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """Shown every step's observations [B, obs_dim]; returns the mean and variance to normalise them by."""
 
@@ -64,6 +66,7 @@ class RolloutPool:
         bounds = np.linspace(0, sizes.num_envs, num_workers + 1).astype(int).tolist()
         self._slices = list(itertools.pairwise(bounds))
         self._processes: list[_Process] = []
+        self.patience = patience()
         with _anonymous_file(total_bytes(sizes)) as memory:
             self._shared = SharedArrays(sizes, memory.fileno())
             try:
@@ -124,8 +127,10 @@ class RolloutPool:
         lengths = [value for answer in answers for value in answer["lengths"]]
         return Evaluation(np.array(returns), np.array(lengths))
 
-    def replay(self, episode: np.ndarray, lengths: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """Restore every environment by repeating its episode so far; returns the observations reached."""
+    def replay(
+        self, episode: np.ndarray, lengths: np.ndarray, actions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Restore every environment by repeating its episode so far; returns the observations and returns reached."""
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(int)
         arguments = [
             {
@@ -136,7 +141,7 @@ class RolloutPool:
             for a, b in self._slices
         ]
         self._command("replay", arguments)
-        return self._shared["obs"][0].copy()
+        return self._shared["obs"][0].copy(), self._shared["episode_return"][0].copy()
 
     def mark(self) -> None:
         """For the benchmark: call before `collect` to be able to call `bare` after it."""
@@ -167,8 +172,16 @@ class RolloutPool:
         wanted = range(len(self._processes)) if workers is None else workers
         answers: dict[int, Any] = {}
         pending = {self._processes[i].connection: i for i in wanted}
+        seen = self._shared["beat"].copy()
         while pending:
-            for ready in wait(list(pending)):
+            answered = wait(list(pending), timeout=self.patience)
+            if not answered:
+                for i in pending.values():
+                    rows = slice(*self._slices[i])
+                    if np.array_equal(seen[rows], self._shared["beat"][rows]):
+                        raise self._hangs(i, command)
+                seen = self._shared["beat"].copy()
+            for ready in answered:
                 i = pending.pop(ready)  # type: ignore[call-overload]
                 try:
                     reply = json.loads(self._processes[i].connection.recv_bytes())
@@ -184,6 +197,17 @@ class RolloutPool:
         error = WorkerError(
             f"Worker {i} (environments {a} to {b - 1}) raised during {command!r}; the run was stopped. Its "
             f"traceback:\n\n{shown.rstrip()}"
+        )
+        self.close()
+        return error
+
+    def _hangs(self, i: int, command: str) -> WorkerError:
+        a, b = self._slices[i]
+        self._processes[i].popen.kill()
+        error = WorkerError(
+            f"Worker {i} (environments {a} to {b - 1}) took no step for {self.patience:g} s during {command!r}: its "
+            "environment hangs, or is slower than that; the run was stopped. Set the environment variable "
+            f"{PATIENCE} to more seconds, or to 0 to wait for ever."
         )
         self.close()
         return error
@@ -234,6 +258,18 @@ def default_workers() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def patience() -> float | None:
+    """Seconds without a step after which an environment counts as hanging; None for ever."""
+    text = os.environ.get(PATIENCE, "600")
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not seconds >= 0:
+        raise ConfigError(f"{PATIENCE}={text}: expected a number of seconds, or 0 to wait for ever.")
+    return seconds or None
+
+
 def _start_process(memory: int) -> _Process:
     ours, theirs = socket.socketpair()
     errors = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
@@ -244,7 +280,15 @@ def _start_process(memory: int) -> _Process:
         "PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path),
     }
     popen = subprocess.Popen(
-        [sys.executable, "-P", "-m", "rilco.rollout.worker", str(theirs.fileno()), str(memory)],
+        [
+            sys.executable,
+            "-P",
+            "-m",
+            "rilco.rollout.worker",
+            str(theirs.fileno()),
+            str(memory),
+            str(os.getpid()),
+        ],
         pass_fds=(theirs.fileno(), memory),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

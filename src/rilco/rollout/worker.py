@@ -1,4 +1,4 @@
-"""The worker process: `python -m rilco.rollout.worker SOCKET MEMORY`.
+"""The worker process: `python -m rilco.rollout.worker SOCKET MEMORY PARENT`.
 
 Started as a plain program rather than by `multiprocessing`, so that the user's script is not imported
 again in every worker. Commands and answers are JSON; arrays travel through shared memory.
@@ -6,9 +6,12 @@ again in every worker. Commands and answers are JSON; arrays travel through shar
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import faulthandler
 import functools
 import json
+import os
 import signal
 import sys
 import traceback
@@ -24,6 +27,9 @@ from rilco.tasks.table import Task
 
 if TYPE_CHECKING:
     from rilco.rollout.bare import BareReplay
+
+
+PR_SET_PDEATHSIG = 1  # from the system's prctl.h
 
 
 class Worker:
@@ -43,12 +49,15 @@ class Worker:
 
     def replay(self, episode: list[int], lengths: list[int], actions: str) -> None:
         flat = np.frombuffer(bytes.fromhex(actions), np.float32).reshape(-1, self.slice.sizes.action_dim)
-        self.slice.replay(np.array(episode), np.array(lengths), flat)
+        self.slice.replay(np.array(episode), np.array(lengths), flat, self.shared)
         self.shared["obs"][0, self.slice.rows] = self.slice.obs[self.slice.rows]
+        self.shared["episode_return"][0, self.slice.rows] = self.slice.episode_return
 
     def evaluate(self, seed: int, occasion: int, episodes: list[int], total: int) -> dict[str, Any]:
         policy: Policy = self.shared.read_policy()
-        returns, lengths = evaluate(self.task, policy, (seed, occasion), range(*episodes), total)
+        returns, lengths = evaluate(
+            self.task, policy, (seed, occasion), range(*episodes), total, self.shared["beat"][self.slice.rows]
+        )
         return {"returns": returns, "lengths": lengths}
 
     def mark(self) -> None:
@@ -91,7 +100,16 @@ def serve(connection: Connection, memory: int) -> None:
             worker.close()
 
 
+def die_with_parent() -> None:
+    """Ask the system to kill this process when its parent ends, whatever it is doing then. Linux only."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != int(sys.argv[3]):
+        sys.exit(1)  # it ended before it was asked for
+
+
 def main() -> None:
+    die_with_parent()
     faulthandler.enable()  # a crash inside the simulator still shows where
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the learner's to handle
     socket, memory = int(sys.argv[1]), int(sys.argv[2])

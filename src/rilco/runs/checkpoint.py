@@ -13,12 +13,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rilco.errors import RunError
-from rilco.files import write_atomically
+from rilco.files import read_object, remove_unfinished, write_atomically
 
 KEEP = 2  # the newest, and the one before it should the newest turn out torn
 FORMAT = "rilco-checkpoint-1"
@@ -33,7 +33,14 @@ class Checkpoint:
     arrays: Mapping[str, np.ndarray]
     """Learner state and unfinished episodes."""
     facts: Mapping[str, Any]
-    """The rest, as JSON: size of metrics.jsonl, best return so far, digest of the demonstrations."""
+    """The rest, as JSON: the configuration, digests of metrics and demonstrations, best return so far."""
+
+
+class Extent(NamedTuple):
+    """How much of a file there was, and what was in it."""
+
+    size: int
+    sha256: str
 
 
 def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> None:
@@ -58,10 +65,9 @@ def _remove(manifest_file: Path) -> None:
 
 def clean_up(folder: Path, newest: int) -> None:
     """Remove what a crash left: half-written files, and anything newer than the checkpoint in use."""
+    remove_unfinished(folder)
     for file in folder.glob("*"):
-        unfinished = file.name.endswith(".part")
-        orphan = file.suffix == ".safetensors" and not file.with_suffix(".json").exists()
-        if unfinished or orphan:
+        if file.suffix == ".safetensors" and not file.with_suffix(".json").exists():
             with contextlib.suppress(OSError):
                 file.unlink()
         elif file.suffix == ".json" and file.stem.isdigit() and int(file.stem) > newest:
@@ -74,7 +80,7 @@ def load_checkpoint(folder: Path) -> tuple[Checkpoint | None, list[str]]:
     for manifest_file in sorted(folder.glob("*.json"), reverse=True):
         try:
             return _read(manifest_file), complaints
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RunError) as error:
             complaints.append(
                 f"{manifest_file.with_suffix('.safetensors')} is damaged and was passed over: {error}"
             )
@@ -85,7 +91,7 @@ def _read(manifest_file: Path) -> Checkpoint:
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
-    manifest = json.loads(manifest_file.read_bytes())
+    manifest = read_object(manifest_file)
     if manifest["format"] != FORMAT:
         raise ValueError(f"expected format {FORMAT!r}, found {manifest['format']!r}")
     data = manifest_file.with_suffix(".safetensors").read_bytes()
@@ -96,6 +102,22 @@ def _read(manifest_file: Path) -> Checkpoint:
     except SafetensorError as error:
         raise ValueError(str(error)) from error
     return Checkpoint(int(manifest["iteration"]), arrays, manifest["facts"])
+
+
+def newest_iteration(folder: Path) -> int:
+    """Of the manifests that there are, whole or not; -1 where there is none."""
+    return max((int(file.stem) for file in folder.glob("*.json") if file.stem.isdecimal()), default=-1)
+
+
+def written_metrics(folder: Path) -> Extent | None:
+    """How much of the metrics was written by the newest checkpoint, if a manifest says so."""
+    for manifest_file in sorted(folder.glob("*.json"), reverse=True):
+        with contextlib.suppress(RunError, KeyError, TypeError):
+            facts = read_object(manifest_file)["facts"]
+            size, sha256 = facts["metrics_bytes"], facts["metrics_sha256"]
+            if type(size) is int and size >= 0:
+                return Extent(size, str(sha256))
+    return None
 
 
 def _digest(manifest: Mapping[str, Any], data: bytes) -> str:

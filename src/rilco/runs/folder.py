@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -12,11 +13,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rilco.clean import config as cleaning
-from rilco.config import VERSION, RunConfig
+from rilco.config import VERSION, RunConfig, in_words
 from rilco.errors import RunError
-from rilco.files import cannot_write, write_atomically
+from rilco.files import cannot_write, remove_unfinished, write_atomically
 from rilco.policy.saved import Policy, load_policy
+from rilco.runs.checkpoint import Extent
+from rilco.runs.metrics import Line, read_metrics
+from rilco.runs.paths import (
+    CHECKPOINTS,
+    CONFIG,
+    EVENTS,
+    LOCK,
+    METRICS,
+    PHASES,
+    POLICIES,
+    SNAPSHOTS,
+    holds_run,
+    policy_file,
+)
 
 
 @dataclass(frozen=True)
@@ -36,25 +50,15 @@ class Run:
 
     @property
     def last_policy(self) -> Policy:
-        return load_policy(self.path / "policy" / "last.safetensors")
+        return load_policy(policy_file(self.path, "last"))
 
-    def metrics(self) -> list[dict[str, Any]]:
+    def metrics(self) -> list[Line]:
         """A record an iteration, in order."""
         return read_metrics(self.path)
 
-    def evaluations(self) -> list[dict[str, Any]]:
+    def evaluations(self) -> list[Line]:
         """The records of the iterations that were evaluated."""
         return [record for record in self.metrics() if "eval_return" in record]
-
-
-def read_metrics(folder: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """The lines of `metrics.jsonl`; a last line that a crash left unfinished is passed over."""
-    file = Path(folder) / "metrics.jsonl"
-    try:
-        lines = file.read_bytes().split(b"\n")
-    except OSError as error:
-        raise RunError(f"{file}: could not be read ({error.strerror}).") from error
-    return [json.loads(line) for line in lines[:-1]]
 
 
 class RunFolder:
@@ -62,41 +66,52 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.checkpoints = path / "checkpoints"
-        self._metrics = path / "metrics.jsonl"
+        self.checkpoints = path / CHECKPOINTS
+        self._metrics = path / METRICS
+        self._digest = hashlib.sha256()  # of the metrics so far
 
     def has_begun(self) -> bool:
         """Whether there is anything to go on from: by itself, or in the phases of a run that has them."""
-        return any(part.exists() for part in (self._metrics, self.checkpoints, self.path / cleaning.PHASES))
+        return any(part.exists() for part in (self._metrics, self.checkpoints, self.path / PHASES))
+
+    def save_config(self, config: RunConfig) -> None:
+        write_atomically(self.path / CONFIG, config.to_json().encode())
 
     def save_policy(self, name: str, policy: Policy) -> None:
-        policy.save(self.path / "policy" / f"{name}.safetensors")
+        policy.save(policy_file(self.path, name))
 
     def append_metrics(self, record: Mapping[str, Any]) -> None:
-        line = json.dumps(record, separators=(",", ":")) + "\n"
+        line = (json.dumps(record, separators=(",", ":")) + "\n").encode()
         try:
             with self._metrics.open("ab") as file:
-                file.write(line.encode())
+                file.write(line)
         except OSError as error:
             raise cannot_write(self._metrics, error) from error
+        self._digest.update(line)
 
-    def sync_metrics(self) -> int:
-        """Bring the metrics to disk and return their size, for a checkpoint to remember."""
+    def sync_metrics(self) -> Extent:
+        """Bring the metrics to disk, for a checkpoint to remember."""
         try:
             with self._metrics.open("ab") as file:
                 os.fsync(file.fileno())
-                return file.tell()
+                return Extent(file.tell(), self._digest.hexdigest())
         except OSError as error:
             raise cannot_write(self._metrics, error) from error
 
-    def cut_metrics(self, size: int) -> None:
-        """Forget what came after a checkpoint."""
+    def cut_metrics(self, size: int, sha256: str | None) -> None:
+        """Forget what came after a checkpoint; what came before must be as it was, if its digest is known."""
         if not self._metrics.exists() and size == 0:
             return
-        if not self._metrics.exists() or self._metrics.stat().st_size < size:
+        try:
+            with self._metrics.open("rb") as file:
+                before = file.read(size)
+        except OSError:
+            before = b""
+        self._digest = hashlib.sha256(before)
+        if len(before) < size or (sha256 is not None and self._digest.hexdigest() != sha256):
             raise RunError(
-                f"{self._metrics}: shorter than at the checkpoint ({size} bytes were written then). The file was "
-                "changed since; restore it, or start a new run in another folder."
+                f"{self._metrics}: its first {size} bytes are not those that the run wrote before its checkpoint. The "
+                "file was changed since; restore it, or start a new run in another folder."
             )
         try:
             os.truncate(self._metrics, size)
@@ -108,6 +123,7 @@ class RunFolder:
 def open_run(path: Path, config: RunConfig, *, resume: bool) -> Iterator[RunFolder]:
     """Create a run folder, or open the one to resume; refuses whatever would lose or mix up results.
 
+    Who resumes stores the configuration, which may be longer, once nothing is in the way.
     A new run that fails before its first iteration leaves nothing behind.
     """
     if resume:
@@ -116,15 +132,17 @@ def open_run(path: Path, config: RunConfig, *, resume: bool) -> Iterator[RunFold
         raise RunError(f"{path}: is a file; --out names a folder.")
     existed = path.exists()
     with _locked(path):
-        stored = path / "config.json"
-        if not resume and stored.exists():
+        if not resume and holds_run(path):
             raise RunError(
                 f"{path}: this folder holds a run already. Continue it with --resume, choose another --out, or "
                 "remove the folder first."
             )
         folder = RunFolder(path)
+        policies = path / POLICIES
+        remove_unfinished(path, path / PHASES, folder.checkpoints, policies, policies / SNAPSHOTS)
         try:
-            write_atomically(stored, config.to_json().encode())
+            if not resume:
+                folder.save_config(config)
             yield folder
         except BaseException:
             if not resume and not folder.has_begun():
@@ -137,7 +155,7 @@ def _locked(path: Path) -> Iterator[None]:
     """Keep other processes out of a folder; the system forgets the lock however this one ends."""
     try:
         path.mkdir(parents=True, exist_ok=True)
-        lock = (path / ".lock").open("w")
+        lock = (path / LOCK).open("w")
     except OSError as error:
         raise cannot_write(path, error) from error
     with lock:
@@ -150,28 +168,45 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
+def is_locked(path: Path) -> bool:
+    """Whether another process is training in a folder; not where the file system has no locks."""
+    try:
+        with (path / LOCK).open("r+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def changes(stored: RunConfig, asked: RunConfig, *, covered: bool = False) -> dict[str, tuple[Any, Any]]:
+    """What would make another run of it. Its length would not: going on for longer changes nothing that was computed,
+    unless something was to end with the run. `covered`: it has come as far as is asked."""
+    found = stored.difference(asked)
+    if (covered or asked.steps > stored.steps) and not asked.policy_settings.total_updates:
+        found.pop("steps", None)
+    return found
+
+
 def _check_same_configuration(stored: RunConfig, asked: RunConfig, path: Path) -> None:
     if stored.version != VERSION:
         raise RunError(
             f"{path}: was begun by an earlier version of rilco, whose first iteration learned from raw observations. "
             "Going on would mix two methods. Start it again with another --out; its results can still be read."
         )
-    changes = stored.difference(asked)
-    if asked.steps > stored.steps and not stored.policy_settings.total_updates:
-        # Going on for longer changes nothing that was computed, unless something was to end with the run.
-        changes = [line for line in changes if not line.startswith("steps:")]
-    if changes:
+    if different := changes(stored, asked):
         raise RunError(
             f"{path}: cannot resume with a changed configuration, since the result would be neither run's. "
-            f"Different: {'; '.join(changes)}. Leave these options out to continue as begun (only --steps may "
+            f"Different: {in_words(different)}. Leave these options out to continue as begun (only --steps may "
             "grow, where the learning rate does not decay), or start a new run with another --out."
         )
 
 
 def _remove_new(path: Path, *, whole: bool) -> None:
     """Take back what a run wrote that never began."""
-    shutil.rmtree(path / "events", ignore_errors=True)
-    for name in ("config.json", ".lock"):
+    shutil.rmtree(path / EVENTS, ignore_errors=True)
+    for name in (CONFIG, LOCK):
         with contextlib.suppress(OSError):
             (path / name).unlink()
     if whole:

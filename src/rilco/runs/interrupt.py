@@ -1,4 +1,7 @@
-"""Ctrl-C and SIGTERM ask a run to stop after its iteration; a second Ctrl-C stops it at once."""
+"""Ctrl-C and SIGTERM ask a run to stop after its iteration; a second one stops it at once.
+
+Whoever sends SIGTERM soon sends SIGKILL. So after it an iteration that hangs is waited for only so long.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from types import FrameType
 from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+GRACE = 5.0
+"""Seconds after SIGTERM in which an iteration may come to its end; then the last checkpoint has to do."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -24,11 +29,17 @@ def exit_code(interrupt: KeyboardInterrupt) -> int:
 
 
 class StopSignal:
-    """Context manager that notes the first signal instead of raising in the middle of an update."""
+    """Context manager that notes the first signal instead of raising in the middle of an update.
 
-    def __init__(self) -> None:
+    May be entered again within itself; only the outermost listens. `patience`: seconds after a SIGTERM until it raises
+    all the same.
+    """
+
+    def __init__(self, patience: float = GRACE) -> None:
         self.signum: int | None = None
+        self.patience = patience
         self._before: dict[int, Any] = {}
+        self._entered = 0
 
     @property
     def requested(self) -> bool:
@@ -39,15 +50,26 @@ class StopSignal:
             raise Interrupted(self.signum)
 
     def _handle(self, signum: int, frame: FrameType | None) -> None:
-        if self.signum is not None and signum == signal.SIGINT:
-            raise Interrupted(signum)
+        if self.signum is not None:
+            raise Interrupted(self.signum)
         self.signum = signum
+        if signum == signal.SIGTERM:
+            self._before.setdefault(signal.SIGALRM, signal.signal(signal.SIGALRM, self._handle))
+            signal.setitimer(signal.ITIMER_REAL, self.patience)
 
     def __enter__(self) -> StopSignal:
-        if threading.current_thread() is threading.main_thread():  # signals are the main thread's
+        self._entered += 1
+        # Signals are the main thread's.
+        if self._entered == 1 and threading.current_thread() is threading.main_thread():
             self._before = {number: signal.signal(number, self._handle) for number in SIGNALS}
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self._entered -= 1
+        if self._entered or not self._before:
+            return
+        if signal.SIGALRM in self._before:
+            signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in self._before.items():
             signal.signal(number, handler)
+        self._before = {}

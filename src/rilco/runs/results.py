@@ -1,6 +1,6 @@
 """A folder of results: its runs, what was passed over and why, and a thinned copy that is small enough to share.
 
-A run is any folder with a `config.json`, at any depth. Of its `metrics.jsonl` only the lines with an evaluation
+A run is any folder with a configuration, at any depth. Of its metrics only the lines with an evaluation
 matter here (`transitions`, `eval_return`, `eval_std`), so a thinned copy reads the same as the run itself.
 """
 
@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from rilco.config import RunConfig
 from rilco.errors import RilcoError, RunError
 from rilco.files import write_atomically
+from rilco.runs.metrics import STOPPED, read_evaluations
+from rilco.runs.paths import CONFIG, METRICS, holds_run
 
-CONFIG, METRICS = "config.json", "metrics.jsonl"
-STOPPED = "stopped_early"
-"""In the last line of a run that is finished before its configuration's length."""
-KEPT = ("transitions", "seconds", "eval_return", "eval_std", "eval_length", STOPPED)
+KEPT = ("transitions", "seconds", "eval_return", "eval_std", "eval_length", "eval_episodes", STOPPED)
 """Of a line, when thinned."""
 OURS = ("README.md", "estimate.json", "logs")  # what may stand beside runs without being one
 
@@ -91,7 +89,7 @@ def read_results(path: str | os.PathLike[str]) -> Results:
 def read_run(folder: Path) -> RunRecord:
     """One run's record; raises RunError for what a run cannot have written."""
     config = RunConfig.load(folder)
-    lines, last = _evaluations(folder / METRICS)
+    lines, last = read_evaluations(folder)
     done, seconds = last.get("transitions", 0), last.get("seconds")
     finished = bool(last.get(STOPPED)) or done >= config.iterations * config.transitions_per_iteration
     columns = {name: [line[name] for line in lines] for name in ("transitions", "eval_return", "eval_std")}
@@ -103,56 +101,8 @@ def read_run(folder: Path) -> RunRecord:
         stds=np.array(columns["eval_std"], np.float64),
         finished=finished,
         done=done,
-        seconds=float(seconds) if isinstance(seconds, int | float) else None,
+        seconds=None if seconds is None else float(seconds),
     )
-
-
-def _evaluations(file: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """The lines with an evaluation, and the last line of all, empty where there is none.
-
-    A last line without its newline is being written, or was when the run was killed; it does not count. Most
-    lines of a full run hold no evaluation and are not parsed: there may be tens of thousands.
-    """
-    try:
-        raw = file.read_bytes().split(b"\n")[:-1]
-    except FileNotFoundError:
-        return [], {}  # configured, and not begun yet
-    except OSError as error:
-        raise RunError(f"{file}: could not be read ({error.strerror}).") from error
-    lines, before = [], 0
-    last: dict[str, Any] = {}
-    for number, line in enumerate(raw, start=1):
-        evaluated = b'"eval_return"' in line
-        if not evaluated and number < len(raw):
-            if not (line.startswith(b"{") and line.endswith(b"}")):
-                raise RunError(f"{file}: line {number} is torn. Restore the file, or run the run again.")
-            continue
-        last = _parsed(line, file, number)
-        if last["transitions"] <= before:
-            raise RunError(
-                f"{file}: line {number} goes back to {last['transitions']:,} transitions after {before:,}, which no "
-                "run writes. Two runs may have been joined; restore the file, or run the run again."
-            )
-        before = last["transitions"]
-        if evaluated:
-            lines.append(last)
-    return lines, last
-
-
-def _parsed(line: bytes, file: Path, number: int) -> dict[str, Any]:
-    """A line as a table with a whole number of transitions and, if evaluated, finite returns."""
-    try:
-        table = json.loads(line)
-        transitions = table["transitions"]
-        numbers = [table[name] for name in ("eval_return", "eval_std") if "eval_return" in table]
-    except (ValueError, KeyError, TypeError) as error:
-        raise RunError(f"{file}: line {number} is not a line of a run's metrics ({error!r}).") from error
-    if type(transitions) is not int or transitions < 1:
-        raise RunError(f"{file}: line {number}: expected a number of transitions, found {transitions!r}.")
-    for value in numbers:
-        if not isinstance(value, int | float) or not math.isfinite(value):
-            raise RunError(f"{file}: line {number}: the evaluated return is {value!r}, not a finite number.")
-    return table
 
 
 def _entries(folder: Path, above: tuple[Path, ...] = ()) -> Iterator[Path | Skipped]:
@@ -160,7 +110,7 @@ def _entries(folder: Path, above: tuple[Path, ...] = ()) -> Iterator[Path | Skip
     real = folder.resolve()
     if real in above:  # a symbolic link to a folder that contains it
         return
-    if (folder / CONFIG).exists():
+    if holds_run(folder):
         yield folder
         return
     if (folder / METRICS).exists():
@@ -242,7 +192,7 @@ def is_thinned(folder: Path) -> bool:
 
 def _obstacle(run: RunRecord, target: Path) -> str | None:
     """Why a copy may not be written, if something is in the way."""
-    if not (target / CONFIG).exists():
+    if not holds_run(target):
         return None
     if not is_thinned(target) and (target / METRICS).exists():
         return f"{target}: holds a run of its own, not a thinned copy; it was left alone."
@@ -258,7 +208,7 @@ def _obstacle(run: RunRecord, target: Path) -> str | None:
 
 
 def _write_thinned(run: RunRecord, target: Path) -> RunRecord:
-    lines, last = _evaluations(run.path / METRICS)
+    lines, last = read_evaluations(run.path)
     if last and (not lines or lines[-1]["transitions"] < last["transitions"]):
         # So that it still says how far the run came.
         lines.append({name: last.get(name) for name in ("transitions", "seconds", STOPPED)})

@@ -129,7 +129,19 @@ class Actions:
 
     @classmethod
     def from_json(cls, table: Mapping[str, Any]) -> Actions:
-        return cls(**{name: tuple(values) for name, values in table.items()})
+        """Raises ValueError unless it describes actions."""
+        try:
+            actions = cls(**{name: tuple(values) for name, values in table.items()})
+            counts, size = (*actions.shape, *actions.choices), actions.size
+            whole = all(type(count) is int and count > 0 for count in counts)
+            real = all(math.isfinite(value) for value in (*actions.origin, *actions.scale))
+            lengths = (len(actions.choices), len(actions.origin), len(actions.scale))
+            known = lengths in ((0, 0, 0), (0, size, size), (size, size, 0))
+            if whole and real and known and min(actions.scale, default=1.0) > 0.0:
+                return actions
+        except (AttributeError, TypeError, OverflowError):
+            pass
+        raise ValueError(f"its actions are described by {str(table)[:200]}, which no environment has")
 
 
 AS_THEY_ARE = Actions((0,))

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
-from rilco.data.formats import d4rl, hdf5, load_file, save_file
+from rilco.data.formats import chunks, d4rl, hdf5, load_file, save_file
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 
@@ -94,7 +94,7 @@ def test_refuses_a_bomb_before_unpacking_it(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_double_precision_is_read_a_slab_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hdf5, "_SLAB_BYTES", 50)  # two rows
+    monkeypatch.setattr(chunks, "_SLAB_BYTES", 50)  # two rows
     values = np.random.default_rng(0).normal(size=(7, 3))
     demos = d4rl.load(write(tmp_path / "a.hdf5", observations=values))
     np.testing.assert_array_equal(demos.obs, values.astype(np.float32))

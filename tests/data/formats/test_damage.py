@@ -8,12 +8,11 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from tests.data.formats.fuzz import damaged, mutations
 
 from rilco.data.formats import load_file, save_file
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
-
-VALUES = (0, 1, 127, 128, 255)
 
 
 def loads(path: Path, content: bytes) -> bool:
@@ -29,19 +28,6 @@ def opens(path: Path) -> bool:
             raise
         return False
     return True
-
-
-def mutations(content: bytes, count: int, seed: int, span: int | None = None) -> list[bytes]:
-    """Copies with one to 32 bytes changed, anywhere or, of a large file, mostly in its first `span` bytes."""
-    rng = random.Random(seed)
-    result = []
-    for _ in range(count):
-        mutated = bytearray(content)
-        end = len(content) if span is None or rng.random() < 0.25 else span
-        for _ in range(rng.choice((1, 1, 2, 8, 32))):
-            mutated[rng.randrange(end)] = rng.choice((*VALUES, rng.randrange(256)))
-        result.append(bytes(mutated))
-    return result
 
 
 def saved(folder: Path, demos: Demonstrations, kind: str) -> Path:
@@ -74,19 +60,6 @@ def test_changed_bytes_never_crash(tmp_path: Path, demos: Demonstrations, kind: 
     path = saved(tmp_path, demos, kind)
     results = [loads(path, content) for content in mutations(path.read_bytes(), 300, seed=1)]
     assert 0 < sum(results) < len(results)  # some changes hit nothing that is read, and some hit what matters
-
-
-def damaged(content: bytes, rng: random.Random) -> bytes:
-    """A copy with some bytes changed, taken out, put in twice, or all after some place gone."""
-    place, length = rng.randrange(len(content)), rng.choice((1, 4, 8, 64))
-    kind = rng.random()
-    if kind < 0.1:
-        return content[:place]
-    if kind < 0.2:
-        return content[:place] + content[place + length :]
-    if kind < 0.3:
-        return content[:place] + content[place : place + length] + content[place:]
-    return mutations(content, 1, rng.randrange(2**32))[0]
 
 
 def test_any_damage_to_any_file_of_a_dataset(tmp_path: Path, demos: Demonstrations, known) -> None:

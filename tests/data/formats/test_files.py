@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,6 +17,9 @@ from rilco.data.formats import FORMATS, find_files, load_file, save_file
 from rilco.data.formats.files import atomic_write
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
+from rilco.files import write_atomically
+
+FEW = Demonstrations(np.ones((2, 1)), np.ones((2, 1)))
 
 
 @pytest.mark.parametrize("name", ["plain", "demos.dat", "demos.h5", "demos.npz"])
@@ -112,7 +115,8 @@ def test_refuses_a_saved_pytorch_model(tmp_path: Path) -> None:
     [
         ("a.h5", b"obs,action\n1,2\n", "cannot be read as HDF5"),
         ("a.npz", b"obs,action\n1,2\n", "cannot be read as npz"),
-        ("a.csv", b"obs,action\n1,2\n", r"in no format that rilco knows; it begins with b'obs,acti'"),
+        ("a.txt", b"obs,action\n1,2\n", r"in no format that rilco knows; it begins with b'obs,acti'"),
+        ("a.csv", b"obs,action\n1,2\n", "there is no column obs_0; the first line names obs, action"),
         ("a.csv", b"\x89HDF\r\n\x1a\n torn", "cannot be read as HDF5"),
         ("a.csv", b"PK\x03\x04 torn", "cannot be read as npz"),
     ],
@@ -129,7 +133,7 @@ def test_unknown_layouts_are_told_by_their_names(tmp_path: Path) -> None:
     with pytest.raises(DemonstrationError, match=r"no obs_array and no .*; it holds seen\."):
         load_file(tmp_path / "a.dat")
     np.savez(tmp_path / "b.npz", observations=np.ones((3, 2)))
-    with pytest.raises(DemonstrationError, match="no obs and no action; it holds observations"):
+    with pytest.raises(DemonstrationError, match="no action; it holds observations"):
         load_file(tmp_path / "b.npz")
 
 
@@ -260,3 +264,37 @@ def test_written_files_have_the_usual_permissions(tmp_path: Path, demos: Demonst
     (tmp_path / "usual").touch()
     save_file(demos, tmp_path / "a.npz")
     assert (tmp_path / "a.npz").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_the_folder_is_synced_after_the_renaming(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a loss of power can take the name back, although the bytes are there."""
+    calls: list[str] = []
+    sync, rename = os.fsync, os.replace
+    monkeypatch.setattr(
+        os,
+        "fsync",
+        lambda number: (calls.append(os.readlink(f"/proc/self/fd/{number}")), sync(number)),  # type: ignore[func-returns-value]
+    )
+    monkeypatch.setattr(os, "replace", lambda old, new: (calls.append("rename"), rename(old, new)))  # type: ignore[func-returns-value]
+    with atomic_write(tmp_path / "dataset") as temporary:
+        (temporary / "inside").mkdir(parents=True)
+        (temporary / "inside" / "part").write_bytes(b"1")
+    write_atomically(tmp_path / "file", b"1")
+    first, second = (calls[: calls.index("rename") + 2], calls[calls.index("rename") + 2 :])
+    assert [Path(name).name for name in first[1:]] == ["inside", "part", "rename", tmp_path.name]
+    assert [Path(name).name for name in second[1:]] == ["rename", tmp_path.name]
+
+
+@pytest.mark.parametrize(
+    "write", [lambda path: write_atomically(path, b"1"), lambda path: save_file(FEW, path)]
+)
+def test_what_a_killed_process_left_is_removed(tmp_path: Path, write: Callable[[Path], None]) -> None:
+    dead, busy, other = (tmp_path / name for name in (".a.npz.11.part", ".a.npz.22.part", ".b.npz.33.part"))
+    for path in (dead, busy):
+        path.mkdir()
+        (path / "half").touch()
+    other.touch()
+    for path in (dead, dead / "half", busy, other):
+        os.utime(path, (0, 0))
+    write(tmp_path / "a.npz")
+    assert {path.name for path in tmp_path.iterdir()} == {"a.npz", busy.name, other.name}

@@ -30,6 +30,44 @@ def test_reads_what_the_library_writes(written: Path, expected: Demonstrations) 
     assert back.reward is back.terminated is back.truncated is None
 
 
+def older(path: Path, written: Path, version: str) -> Path:
+    """The library's dataset as version 2 stores it: a file for each episode, and the lists as JSON lines."""
+    table = pq.read_table(written / "lerobot" / DATA)
+    (path / "meta").mkdir(parents=True)
+    info = json.loads((written / "lerobot/meta/info.json").read_bytes())
+    info |= {
+        "codebase_version": version,
+        "total_chunks": 2,
+        "chunks_size": 2,
+        "data_path": "data/chunk-{episode_chunk:03d}/episode_{episode_index:06d}.parquet",
+    }
+    (path / "meta/info.json").write_text(json.dumps(info))
+    (path / "meta/tasks.jsonl").write_text(json.dumps({"task_index": 0, "task": "walk"}) + "\n")
+    for k, (start, length) in enumerate([(0, 5), (5, 4), (9, 3)]):
+        file = path / f"data/chunk-{k // 2:03d}/episode_{k:06d}.parquet"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(table.slice(start, length), file)
+        with (path / "meta/episodes.jsonl").open("a") as lines:
+            lines.write(json.dumps({"episode_index": k, "tasks": ["walk"], "length": length}) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("version", ["v2.0", "v2.1"])
+def test_reads_older_versions(tmp_path: Path, written: Path, version: str) -> None:
+    back = load_file(older(tmp_path / "same", written, version), obs_keys=BOTH)
+    expected = load_file(written / "lerobot", obs_keys=BOTH)
+    np.testing.assert_array_equal(back.obs, expected.obs)
+    np.testing.assert_array_equal(back.action, expected.action)
+    np.testing.assert_array_equal(back.episode, expected.episode)
+
+
+def test_a_missing_episode_of_an_older_version(tmp_path: Path, written: Path) -> None:
+    path = older(tmp_path / "a", written, "v2.1")
+    (path / "data/chunk-000/episode_000001.parquet").unlink()
+    with pytest.raises(DemonstrationError, match=r"8 frames were found, and meta/info\.json counts 12"):
+        load_file(path, obs_keys=BOTH)
+
+
 def test_several_parts_must_be_named(written: Path) -> None:
     with pytest.raises(
         DemonstrationError, match=r"observation.state \(2\), observation.environment_state \(3\)"
@@ -114,7 +152,8 @@ def test_a_done_and_a_truncation(tmp_path: Path, written: Path) -> None:
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"info": {"codebase_version": "v2.1"}}, "convert_dataset_v21_to_v30"),
+        ({"info": {"codebase_version": "v1.6"}}, "has the version 'v1.6'; expected v2.0, v2.1 or v3.0"),
+        ({"info": {"total_frames": 13}}, "12 frames were found, and meta/info.json counts 13"),
         ({"info": {"features": {"observation.state": {}}}}, "cannot be read as"),
         ({"info": {"features": None}}, "table of features"),
         ({"action": None}, "the frames have no action"),
@@ -153,14 +192,14 @@ def test_refuses_a_bomb_before_unpacking_it(
     }
     pq.write_table(pa.table(frames), path / DATA, compression="zstd")
     assert (path / DATA).stat().st_size < count
-    monkeypatch.setattr("rilco.data.formats.files.MAX_BYTES", 4 * count)
+    monkeypatch.setenv("RILCO_MAX_GB", str(4 * count / 2**30))
     with monkeypatch.context() as patch:
         patch.setattr(pq.ParquetFile, "iter_batches", lambda *_, **__: pytest.fail("unpacked"))
         with pytest.raises(DemonstrationError, match="the limit is"):
             load_file(path)
-    # Lists of any length do not tell how much they hold: unpacking stops soon after it is too much.
+    # Lists of any length tell it in their pages only.
     lists = {name: values.cast(pa.list_(pa.float32())) for name, values in list(frames.items())[:2]}
     pq.write_table(pa.table(frames | lists), path / DATA, compression="zstd")
-    monkeypatch.setattr("rilco.data.formats.files.MAX_BYTES", 14 * count)
+    monkeypatch.setenv("RILCO_MAX_GB", str(14 * count / 2**30))
     with pytest.raises(DemonstrationError, match="the limit is"):
         load_file(path)

@@ -101,6 +101,78 @@ def test_refuses_bad_arrays(tmp_path: Path, changes: dict[str, Any], message: st
     assert str(path) in str(caught.value)
 
 
+PAIRS = {"obs": np.arange(12.0).reshape(4, 3), "action": np.arange(4.0)[:, None]}
+
+
+@pytest.mark.parametrize(
+    "arrays, expected",
+    [
+        (  # Stable Baselines' expert data
+            {
+                "obs": PAIRS["obs"],
+                "actions": PAIRS["action"],
+                "rewards": np.arange(4)[:, None],
+                "episode_starts": [True, False, True, False],
+                "episode_returns": [1.0, 5.0],
+            },
+            {"episode": [0, 0, 1, 1], "reward": [0, 1, 2, 3]},
+        ),
+        (  # names of D4RL, with dones
+            {
+                "observations": PAIRS["obs"],
+                "actions": PAIRS["action"],
+                "rewards": np.arange(4),
+                "terminals": [0, 1, 0, 0],
+                "timeouts": [0, 0, 0, 1],
+                "dones": [0, 1, 0, 1],
+            },
+            {"episode": [0, 0, 1, 1], "terminated": [0, 1, 0, 0], "truncated": [0, 0, 0, 1]},
+        ),
+        (  # trajectories of imitation: an observation more than actions in each
+            {
+                "obs": np.insert(PAIRS["obs"], [3, 4], -1.0, axis=0),
+                "acts": PAIRS["action"],
+                "rews": np.arange(4),
+                "infos": np.array([{}] * 4, object),
+                "terminal": [True, False],
+                "indices": [3],
+            },
+            {"episode": [0, 0, 0, 1], "reward": [0, 1, 2, 3], "terminated": [0, 0, 1, 0]},
+        ),
+        (
+            {"observations": PAIRS["obs"], "actions": PAIRS["action"]},
+            {"episode": [0, 0, 0, 0], "reward": None},
+        ),
+    ],
+)
+def test_reads_what_others_write(tmp_path: Path, arrays: dict[str, Any], expected: dict[str, Any]) -> None:
+    np.savez(tmp_path / "a.npz", **arrays)
+    back = load_file(tmp_path / "a.npz")
+    np.testing.assert_array_equal(back.obs, PAIRS["obs"])
+    np.testing.assert_array_equal(back.action, PAIRS["action"])
+    for name, values in expected.items():
+        np.testing.assert_array_equal(getattr(back, name), values, name)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"episode_starts": [True]}, r"episode_starts has the shape \[1\]"),
+        ({"dones": np.ones((4, 2))}, r"dones has the shape \[4, 2\]"),
+        ({"indices": [2]}, r"2 trajectories of 4 actions, \[4, 3\] observations"),
+        ({"indices": [2.5]}, "cannot be read as trajectories"),
+        ({"indices": [[2]]}, "expected one more observation|cannot be read as"),
+        ({"indices": [4], "obs": np.ones((6, 3))}, "expected one more observation"),
+        ({"indices": [-1], "obs": np.ones((6, 3))}, "expected one more observation"),
+        ({"indices": [2], "obs": np.ones((6, 3)), "terminal": [True]}, "expected one more observation"),
+    ],
+)
+def test_refuses_episodes_that_do_not_add_up(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    np.savez(tmp_path / "a.npz", **(PAIRS | changes))
+    with pytest.raises(DemonstrationError, match=message):
+        load_file(tmp_path / "a.npz")
+
+
 class Opener:
     """Unpickling this would create a file."""
 
@@ -139,7 +211,7 @@ def test_header_must_match_the_bytes(tmp_path: Path) -> None:
 
 
 def test_refuses_a_bomb_before_unpacking_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rilco.data.formats.files.MAX_BYTES", 10**6)
+    monkeypatch.setenv("RILCO_MAX_GB", str(10**6 / 2**30))
     monkeypatch.setattr(npz, "_read", lambda *_: pytest.fail("unpacked"))
     np.savez_compressed(tmp_path / "a.npz", obs=np.zeros((10**5, 3)), action=np.zeros((10**5, 1)))
     assert (tmp_path / "a.npz").stat().st_size < 10**5

@@ -120,7 +120,7 @@ def test_refuses_a_bomb_before_unpacking_it(tmp_path: Path, monkeypatch: pytest.
                 f"data/demo_10/{name}", (10**5, 3 if name == "actions" else 10), "f4", compression="gzip"
             )
         del file["data/demo_10/rewards"]
-    monkeypatch.setattr("rilco.data.formats.files.MAX_BYTES", 5 * 10**6)
+    monkeypatch.setenv("RILCO_MAX_GB", str(5 * 10**6 / 2**30))
     monkeypatch.setattr("rilco.data.formats.hdf5.stack", lambda *_: pytest.fail("unpacked"))
     with pytest.raises(DemonstrationError, match="the limit is"):
         load_file(path, obs_keys=["object"])

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rilco.data.formats import authors, d4rl, imitation, lerobot, minari, npz, robomimic
-from rilco.data.formats.files import check_file, entries, existing, listing
+from rilco.data.formats import authors, csv, d4rl, imitation, lerobot, minari, npz, robomimic
+from rilco.data.formats.files import check_file, entries, existing
 from rilco.data.formats.hdf5 import SIGNATURE as HDF5
 from rilco.data.formats.named import NoNamedPartsError
 from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import ConfigError, DemonstrationError
+from rilco.words import listing
 
 
 class Format(NamedTuple):
@@ -38,6 +39,7 @@ class Format(NamedTuple):
 FORMATS: tuple[Format, ...] = (
     Format("authors", (".h5", ".hdf5"), HDF5, authors.recognise, authors.load, authors.save),
     Format("npz", (".npz",), b"PK\x03\x04", npz.recognise, npz.load, npz.save),
+    Format("csv", (".csv",), b"obs_0,", csv.recognise, csv.load, csv.save),
     Format("d4rl", (".d4rl.hdf5", ".d4rl.h5"), HDF5, d4rl.recognise, d4rl.load, d4rl.save),
     Format(
         "robomimic",
@@ -107,6 +109,15 @@ def load_file(
     if len(set(obs_keys)) < len(obs_keys):
         raise ConfigError(f"An observation key is named twice: {', '.join(obs_keys)}. Name each once.")
     options: dict[str, Any] = {"obs_keys": obs_keys} if obs_keys else {}
+    try:
+        return _load(known, source, options, flat_too=flat_too)
+    except MemoryError as error:
+        raise DemonstrationError(
+            f"{source}: there is not enough memory for it ({error}). Split it, or free some memory."
+        ) from error
+
+
+def _load(known: Format, source: Path, options: dict[str, Any], *, flat_too: bool) -> Demonstrations:
     try:
         return known.load(source, **options)
     except NoNamedPartsError:

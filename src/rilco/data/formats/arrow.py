@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import importlib
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rilco.data.formats.files import check_file, check_size, parsing
+from rilco.data.formats.parquet import claim
 from rilco.errors import DemonstrationError
 
 _IPC_FILE = b"ARROW1"
@@ -90,7 +91,7 @@ def unpack(path: Path, name: str, values: Any) -> tuple[Any, np.ndarray]:
     """What the lists hold, one after the other, and how long each list is."""
     import pyarrow as pa
 
-    if not _is_list(values.type) or values.null_count:
+    if not _is_list(values.type) or values.null_count or values.type == pa.list_(values.type.value_type, 0):
         raise DemonstrationError(
             f"{path}: {name} has the type {values.type} and {values.null_count} missing values; expected lists "
             "of numbers, all there. Write it anew."
@@ -131,15 +132,21 @@ def _is_list(kind: Any) -> bool:
 
 def _numbers(path: Path, name: str, values: Any) -> np.ndarray:
     if _is_list(values.type) or not is_numeric(values.type):
-        raise DemonstrationError(
-            f"{path}: {name} has the type {values.type}; expected numbers. Text, images and objects cannot be used: "
-            "store plain numbers."
-        )
+        raise _not_numbers(path, name, values.type)
     if values.null_count:
         raise DemonstrationError(
             f"{path}: {name} has {values.null_count} missing values; expected numbers, all there. Write it anew."
         )
-    return np.asarray(values.to_numpy(zero_copy_only=False))
+    numbers = np.asarray(values.to_numpy(zero_copy_only=False))
+    with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which the record refuses
+        return numbers.astype(np.float32, copy=False) if numbers.dtype.kind == "f" else numbers
+
+
+def _not_numbers(path: Path, name: str, kind: Any) -> DemonstrationError:
+    return DemonstrationError(
+        f"{path}: {name} has the type {kind}; expected numbers. Text, images and objects cannot be used: store "
+        "plain numbers."
+    )
 
 
 def _read_ipc(path: Path, head: bytes) -> Any:
@@ -200,35 +207,18 @@ def _read_parquet(path: Path, wanted: Callable[[str], bool]) -> Any:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with pa.memory_map(str(path)) as source, pq.ParquetFile(source) as file:
-        names = [name for name in file.schema_arrow.names if wanted(name)]
-        check_size(path, _claimed(file, names))
-        batches, size = [], 0
-        for batch in file.iter_batches(_BATCH_ROWS, columns=names, use_threads=False):
-            size += batch.nbytes
-            check_size(path, size)
-            batches.append(batch)
-        table = pa.Table.from_batches(batches) if batches else file.read(columns=names)
-        table.validate(full=True)
-        if len(table) != file.metadata.num_rows:
-            raise ValueError(f"{len(table)} rows were found of {file.metadata.num_rows}")
-        return table
-
-
-def _claimed(file: Any, names: Sequence[str]) -> int:
-    """Bytes that the columns take when unpacked, as far as the file tells.
-
-    A repeated value takes no room in the file, hence the rows and their widths. Only the length of lists of any
-    length is not told: the caller stops when a few batches have become too much. What the file says of single
-    columns is not asked for, because pyarrow ends the process where that is damaged.
-    """
-    return int(file.metadata.num_rows) * sum(_width(file.schema_arrow.field(name).type) for name in names)
-
-
-def _width(kind: Any) -> int:
-    """Bytes of one row, at least."""
-    import pyarrow as pa
-
-    if pa.types.is_fixed_size_list(kind):
-        return int(kind.list_size) * _width(kind.value_type)
-    return 4
+    with pa.memory_map(str(path)) as source:
+        claimed = claim(memoryview(source.read_buffer()).cast("B"), wanted)
+        check_size(path, claimed.size)
+        source.seek(0)
+        with pq.ParquetFile(source) as file:
+            for field in file.schema_arrow:
+                if wanted(field.name) and field.name not in claimed.leaves:
+                    raise _not_numbers(path, field.name, field.type)
+            leaves = [leaf for inside in claimed.leaves.values() for leaf in inside]
+            batches = list(file.iter_batches(_BATCH_ROWS, columns=leaves, use_threads=False))
+            table = pa.Table.from_batches(batches) if batches else file.read(columns=leaves)
+            table.validate(full=True)
+            if len(table) != file.metadata.num_rows:
+                raise ValueError(f"{len(table)} rows were found of {file.metadata.num_rows}")
+            return table

@@ -13,9 +13,10 @@ import h5py
 import numpy as np
 
 from rilco.data.formats import hdf5
-from rilco.data.formats.files import atomic_write, check_size, listing, parsing
+from rilco.data.formats.files import atomic_write, check_size, parsing
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
+from rilco.words import listing
 
 _REQUIRED = ("obs_array", "act_array", "mask_array")
 _QUALITY = re.compile(r"(?:^|_)P([01]\.\d)(?=[_.]|$)")
@@ -83,7 +84,7 @@ def save(demos: Demonstrations, path: Path) -> None:
     }
     if demos.reward is not None:
         arrays["reward_array"] = demos.reward[:, None]
-    with atomic_write(path) as temporary, h5py.File(temporary, "w") as file:
+    with atomic_write(path) as temporary, hdf5.writing(temporary) as file:
         for name, array in arrays.items():
             file.create_dataset(name, data=array)
 

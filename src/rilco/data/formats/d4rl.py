@@ -14,9 +14,10 @@ import h5py
 import numpy as np
 
 from rilco.data.formats import hdf5, stretches
-from rilco.data.formats.files import atomic_write, check_size, listing, parsing
+from rilco.data.formats.files import atomic_write, check_size, parsing
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
+from rilco.words import listing
 
 _REQUIRED = ("observations", "actions", "terminals")
 _OPTIONAL = ("rewards", "timeouts")
@@ -52,7 +53,7 @@ def save(demos: Demonstrations, path: Path) -> None:
     terminals, timeouts = np.zeros((2, len(demos)), bool)
     terminals[cut.last] = cut.terminated
     timeouts[cut.last] = cut.truncated | ~cut.terminated
-    with atomic_write(path) as temporary, h5py.File(temporary, "w") as file:
+    with atomic_write(path) as temporary, hdf5.writing(temporary) as file:
         file["observations"] = demos.obs
         file["actions"] = demos.action
         file["rewards"] = np.zeros(len(demos), np.float32) if demos.reward is None else demos.reward

@@ -5,20 +5,22 @@ from __future__ import annotations
 import contextlib
 import difflib
 import json
+import math
 import os
-import secrets
-import shutil
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rilco.errors import DemonstrationError
+from rilco.errors import ConfigError, DemonstrationError, RilcoError
+from rilco.files import replacing
+from rilco.words import listing
 
-MAX_BYTES = 8 * 2**30
-"""The most that one file may unpack to. A few kilobytes can claim terabytes; five million pairs of Ant need
-0.7 GB."""
+LIMIT = "RILCO_MAX_GB"
+"""The environment variable that says how many gigabytes one file may unpack to. A few kilobytes can claim
+terabytes, and five million pairs of Ant need 0.7 GB."""
 
+_USUAL_LIMIT = "8"
 _PICKLE_SUFFIXES = {".pkl", ".pickle", ".p", ".joblib", ".pt", ".pth"}
 
 
@@ -40,12 +42,6 @@ def entries(folder: Path) -> list[Path]:
     """What is in a folder, in order, without hidden files."""
     with _reaching(folder):
         return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
-
-
-def listing(names: list[str], most: int = 8) -> str:
-    """`a, b, c and 4 more`."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more if names else "nothing"
 
 
 def check_file(path: Path) -> None:
@@ -90,10 +86,15 @@ def _is_pickle(path: Path, head: bytes) -> bool:
 
 def check_size(path: Path, size: int) -> None:
     """Refuses a file whose arrays would fill the memory, before they are read."""
-    if size > MAX_BYTES:
+    text = os.environ.get(LIMIT, _USUAL_LIMIT)
+    try:
+        limit = float(text)
+    except ValueError:
+        raise ConfigError(f"{LIMIT} is {text!r}; expected a number of gigabytes, such as 8.") from None
+    if not size <= limit * 2**30:
         raise DemonstrationError(
-            f"{path}: the arrays claim {size / 2**30:.1f} GB; the limit is {MAX_BYTES / 2**30:.0f} GB a "
-            "file. If there really is that much, split the file; otherwise it is damaged, or made to fill "
+            f"{path}: the arrays claim {size / 2**30:.3g} GB; the limit is {limit:.3g} GB a file. If there really "
+            f"is that much, set {LIMIT}={math.ceil(size / 2**30)}; otherwise the file is damaged, or made to fill "
             "the memory."
         )
 
@@ -107,7 +108,7 @@ def parsing(path: Path, kind: str) -> Iterator[None]:
     """
     try:
         yield
-    except DemonstrationError:
+    except RilcoError:
         raise
     except Exception as error:
         detail = " ".join(str(error).split())[:200]
@@ -142,23 +143,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
             f"{path}: it could not be written, because there is a folder of that name with something in it. "
             "Choose another name, or remove the folder first."
         )
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
-        yield temporary
-        for written in [temporary] if temporary.is_file() else temporary.rglob("*"):
-            if written.is_file():
-                with written.open("rb") as file:  # the bytes must reach the disk before the name does
-                    os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except (OSError, RuntimeError) as error:  # the latter is what h5py raises when closing fails
-        reason = " ".join(str(getattr(error, "strerror", None) or error).split())[:200]
+        with replacing(path) as temporary:
+            yield temporary
+    except OSError as error:
+        reason = " ".join(str(error.strerror or error).split())[:200]
         raise DemonstrationError(
             f"{path}: the file could not be written ({reason}). Nothing was left behind. Check that the "
             "folder exists, may be written to and has space."
         ) from error
-    finally:
-        with contextlib.suppress(OSError):  # gone, because it was renamed
-            if temporary.is_dir():
-                shutil.rmtree(temporary)
-            else:
-                temporary.unlink()

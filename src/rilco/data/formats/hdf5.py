@@ -1,21 +1,25 @@
-"""Reading HDF5 that a stranger wrote: plain numbers only, and all of them stored in the very file."""
+"""Reading HDF5 that a stranger wrote: plain numbers only, and all of them stored in the very file.
+
+Also the one way in which all formats write it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import io
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import h5py
 import numpy as np
 
+from rilco.data.formats.chunks import fill
 from rilco.data.formats.files import check_size
 from rilco.data.formats.named import NoNamedPartsError, choose
 from rilco.errors import DemonstrationError
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-_SLAB_BYTES = 2**24
-_MAX_DEPTH = 3  # of groups of observations; hard links can form circles
+_MAX_DEPTH = 3  # of groups of observations
 
 
 def holds(path: Path, *names: str) -> bool:
@@ -27,6 +31,15 @@ def holds(path: Path, *names: str) -> bool:
             return any(name in file for name in names)
     except Exception:  # not HDF5, or damaged; loading explains it
         return False
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[h5py.File]:
+    """A file to fill; it is made in memory, because libhdf5 crashes the process where the disk is full."""
+    image = io.BytesIO()
+    with h5py.File(image, "w") as file:
+        yield file
+    path.write_bytes(image.getbuffer())
 
 
 def child(parent: h5py.Group, name: str) -> h5py.Group | h5py.Dataset | None:
@@ -76,10 +89,8 @@ def array(path: Path, parent: h5py.Group, name: str) -> h5py.Dataset:
 
 def read(dataset: h5py.Dataset) -> np.ndarray:
     """All of an array, double precision as float32 and without ever holding both."""
-    if dataset.dtype.kind != "f" or dataset.dtype == np.float32:
-        return np.asarray(dataset[()])
-    result = np.empty(dataset.shape, np.float32)
-    _read_rows(result, dataset)
+    result = np.empty(dataset.shape, np.float32 if dataset.dtype.kind == "f" else dataset.dtype)
+    fill(result, dataset)
     return result
 
 
@@ -89,7 +100,7 @@ def read_bytes(path: Path, parent: h5py.Group, name: str) -> bytes | None:
         return None
     dataset = array(path, parent, name)
     check_size(path, dataset.nbytes)
-    return np.asarray(dataset[()]).tobytes()
+    return read(dataset).tobytes()
 
 
 class Episode(NamedTuple):
@@ -118,14 +129,20 @@ def episodes(
     keys = _obs_keys(path, groups[0], obs, obs_keys)
     known = [name for name in columns if all(name in one for one in groups)]
     result: list[Episode] = []
+    seen: set[int] = set()
     for one in groups:
         parts = [_walk(path, one, f"{obs}/{key}" if key else obs) for key in keys]
         found = Episode(parts, array(path, one, action), {name: array(path, one, name) for name in known})
         _check_shapes(path, found, result[0] if result else found, last_obs)
+        for each in _arrays(found):
+            if _address(each) in seen:  # a small file could name one array a million times
+                raise DemonstrationError(
+                    f"{path}: {each.name} has several names in the file; expected an array of its own for every "
+                    "part of every episode. Store a copy of it."
+                )
+            seen.add(_address(each))
         result.append(found)
-    check_size(
-        path, sum(each.nbytes for one in result for each in (*one.obs, one.action, *one.columns.values()))
-    )
+    check_size(path, sum(each.nbytes for one in result for each in _arrays(one)))
     return result
 
 
@@ -138,7 +155,7 @@ def stack(parts: list[list[h5py.Dataset]], lengths: np.ndarray) -> np.ndarray:
         column = 0
         for part, width in zip(row, widths, strict=True):
             place = result[first : first + length, column : column + width]
-            _read_rows(place[:, 0] if part.ndim == 1 else place, part)
+            fill(place[:, 0] if part.ndim == 1 else place, part)
             column += width
         first += length
     return result
@@ -158,21 +175,23 @@ def _obs_keys(path: Path, one: h5py.Group, obs: str, obs_keys: Sequence[str]) ->
         if obs_keys:
             raise NoNamedPartsError(path, obs_keys)
         return [""]
-    leaves = dict(_leaves(node, "", _MAX_DEPTH))
+    leaves = dict(_leaves(node, "", _MAX_DEPTH, set()))
     low = {
         name: 1 if leaf.ndim == 1 else leaf.shape[1] for name, leaf in leaves.items() if leaf.ndim in (1, 2)
     }
     return choose(path, low, obs_keys)
 
 
-def _leaves(node: h5py.Group, prefix: str, depth: int) -> list[tuple[str, h5py.Dataset]]:
+def _leaves(node: h5py.Group, prefix: str, depth: int, seen: set[int]) -> list[tuple[str, h5py.Dataset]]:
+    """All arrays below a group. Hard links can form circles, so that no group is entered twice."""
     result: list[tuple[str, h5py.Dataset]] = []
+    seen.add(_address(node))
     for name in map(str, node):
         found = child(node, name)
         if isinstance(found, h5py.Dataset) and found.shape is not None:
             result.append((prefix + name, found))
-        elif isinstance(found, h5py.Group) and depth > 1:
-            result += _leaves(found, f"{prefix}{name}/", depth - 1)
+        elif isinstance(found, h5py.Group) and depth > 1 and _address(found) not in seen:
+            result += _leaves(found, f"{prefix}{name}/", depth - 1, seen)
     return result
 
 
@@ -211,15 +230,13 @@ def _check_shapes(path: Path, one: Episode, first: Episode, last_obs: bool) -> N
             )
 
 
-def _read_rows(rows: np.ndarray, dataset: h5py.Dataset) -> None:
-    """Fills `rows` from the array's first ones, a slab at a time."""
-    if rows.size == 0:
-        return
-    step = max(1, _SLAB_BYTES // max(1, dataset.nbytes // len(dataset)))
-    with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which the record refuses
-        for first in range(0, len(rows), step):
-            stop = min(first + step, len(rows))
-            rows[first:stop] = dataset[first:stop]
+def _arrays(one: Episode) -> list[h5py.Dataset]:
+    return [*one.obs, one.action, *one.columns.values()]
+
+
+def _address(node: h5py.Group | h5py.Dataset) -> int:
+    """Where it lies in the file, whatever its name."""
+    return int(h5py.h5o.get_info(node.id).addr)
 
 
 def _full(parent: h5py.Group, name: str) -> str:

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from rilco.data.formats import arrow, stretches
-from rilco.data.formats.files import atomic_write, listing, parsing, read_json
+from rilco.data.formats.files import atomic_write, parsing, read_json
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
+from rilco.words import listing
 
 _COLUMNS = ("obs", "acts", "terminal", "rews")
 _STATE, _INFO = "state.json", "dataset_info.json"

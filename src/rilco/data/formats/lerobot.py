@@ -1,11 +1,13 @@
-"""LeRobot's dataset folder, version 3, without images: frames in Parquet, episodes one after the other.
+"""LeRobot's dataset folder, versions 2 and 3, without images: frames in Parquet, episodes one after the other.
 
 meta/info.json, data/chunk-000/file-000.parquet with observation.<part>, action, episode_index and, where known,
 next.reward, next.done and next.truncated; meta/episodes, meta/tasks.parquet and meta/stats.json for LeRobot's
-own use. A done by itself does not say whether the episode failed or ran out of time. Of several parts of the
-observation those are used that are named. Written by rilco: the observation as observation.state; a stretch
-that ends without a known reason as truncated, restored as unknown; the task is the environment's name; time
-passes at 60 frames a second, the rate of the Bullet tasks. All else is kept, under `rilco` in meta/info.json.
+own use. Version 2 (2.0 and 2.1) has a file for each episode, data/chunk-000/episode_000000.parquet, and its
+lists of episodes and tasks in JSON lines. A done by itself does not say whether the episode failed or ran out of
+time. Of several parts of the observation those are used that are named. Written by rilco, always as version 3:
+the observation as observation.state; a stretch that ends without a known reason as truncated, restored as
+unknown; the task is the environment's name; time passes at 60 frames a second, the rate of the Bullet tasks. All
+else is kept, under `rilco` in meta/info.json.
 """
 
 from __future__ import annotations
@@ -18,10 +20,11 @@ from typing import Any
 import numpy as np
 
 from rilco.data.formats import arrow, stretches
-from rilco.data.formats.files import atomic_write, check_size, listing, parsing, read_json
+from rilco.data.formats.files import atomic_write, check_size, parsing, read_json
 from rilco.data.formats.named import choose
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
+from rilco.words import listing
 
 FPS = 60
 
@@ -42,27 +45,25 @@ def recognise(path: Path) -> bool:
 def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
     info = read_json(path / _INFO)
     version, features = str(info.get("codebase_version")), info.get("features")
-    if not version.startswith("v3.") or not isinstance(features, dict):
+    if not version.startswith(("v2.", "v3.")) or not isinstance(features, dict):
         raise DemonstrationError(
-            f"{path}: {_INFO} has the version {version!r}; expected v3.0, with a table of features. LeRobot "
-            "converts older datasets with lerobot.datasets.v30.convert_dataset_v21_to_v30."
+            f"{path}: {_INFO} has the version {version[:20]!r}; expected v2.0, v2.1 or v3.0, with a table of features. "
+            "LeRobot converts other datasets."
         )
     keys = choose(path, _parts(path, features), obs_keys)
-    wanted = {*keys, "action", "episode_index", *_OPTIONAL}
-    columns: dict[str, list[np.ndarray]] = {}
-    for file in _files(path):
-        table = arrow.read_table(file, lambda name: name in wanted)
-        if columns and set(columns) != set(table.column_names):
-            raise DemonstrationError(f"{file}: the columns are not those of the other files. Write it anew.")
-        for name in table.column_names:
-            columns.setdefault(name, []).append(arrow.matrix(file, name, table[name]))
-        check_size(path, sum(part.nbytes for parts in columns.values() for part in parts))
+    columns = _read_frames(path, {*keys, "action", "episode_index", *_OPTIONAL})
     missing = [name for name in (*keys, "action", "episode_index") if name not in columns]
     if missing:
         raise DemonstrationError(
             f"{path}: the frames have no {' and no '.join(missing)}. Copy the dataset again, or write it anew."
         )
-    arrays = {name: _stack(path, name, parts) for name, parts in columns.items()}
+    frames = sum(map(len, columns["action"]))
+    if info.get("total_frames") not in (None, frames):
+        raise DemonstrationError(
+            f"{path}: {frames} frames were found, and {_INFO} counts {str(info['total_frames'])[:20]}. A file may be "
+            "missing: copy the dataset again."
+        )
+    arrays = {name: _stack(path, name, columns.pop(name)) for name in list(columns)}
     obs = arrays[keys[0]] if len(keys) == 1 else np.concatenate([arrays[key] for key in keys], axis=1)
     return Demonstrations(obs, arrays["action"], **_fields(path, info, arrays))
 
@@ -109,6 +110,21 @@ def _files(path: Path) -> list[Path]:
     return files
 
 
+def _read_frames(path: Path, wanted: set[str]) -> dict[str, list[np.ndarray]]:
+    """The wanted columns that there are, a matrix for each file."""
+    columns: dict[str, list[np.ndarray]] = {}
+    size = 0
+    for file in _files(path):
+        table = arrow.read_table(file, lambda name: name in wanted)
+        if columns and set(columns) != set(table.column_names):
+            raise DemonstrationError(f"{file}: the columns are not those of the other files. Write it anew.")
+        for name in table.column_names:
+            columns.setdefault(name, []).append(arrow.matrix(file, name, table[name]))
+            size += columns[name][-1].nbytes
+        check_size(path, size)
+    return columns
+
+
 def _stack(path: Path, name: str, parts: list[np.ndarray]) -> np.ndarray:
     widths = sorted({part.shape[1] for part in parts})
     if len(widths) > 1:
@@ -116,7 +132,7 @@ def _stack(path: Path, name: str, parts: list[np.ndarray]) -> np.ndarray:
             f"{path}: {name} has {listing(list(map(str, widths)))} columns in different files; expected one "
             "number. Write the dataset anew."
         )
-    return np.concatenate(parts)
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _fields(path: Path, info: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:

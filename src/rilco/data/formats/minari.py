@@ -24,11 +24,12 @@ import h5py
 import numpy as np
 
 from rilco.data.formats import arrow, hdf5, stretches
-from rilco.data.formats.files import atomic_write, check_file, listing, parsing, read_json
+from rilco.data.formats.files import atomic_write, check_file, parsing, read_json
 from rilco.data.formats.named import NoNamedPartsError, choose
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
 from rilco.tasks.actions import Actions
+from rilco.words import listing
 
 PREFIX = "minari:"
 """`minari:hopper/expert-v0` is the dataset of that id in Minari's own folder."""
@@ -110,7 +111,7 @@ def save(
         temporary.mkdir()
         data = temporary / "data"
         data.mkdir()
-        with h5py.File(data / _HDF5, "w") as file:
+        with hdf5.writing(data / _HDF5) as file:
             for k in range(len(cut.start)):
                 group = file.create_group(f"episode_{k}")
                 group.attrs["id"] = k

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rilco.data.formats.files import listing
 from rilco.errors import DemonstrationError, suggestion
+from rilco.words import listing
 
 
 class NoNamedPartsError(DemonstrationError):

@@ -1,6 +1,9 @@
 """rilco's own format: an npz file with the record's arrays under the record's names.
 
-Only `obs` and `action` are required. Read without pickle, so opening a stranger's file executes nothing.
+Only `obs` and `action` are required. Read without pickle, so opening a stranger's file executes nothing. Read as
+well, under the names of others: observations, actions or acts, rewards or rews, terminals, timeouts and dones, and
+episodes that are told by episode_starts (Stable Baselines) or by indices, one observation more than actions in
+each (imitation).
 """
 
 from __future__ import annotations
@@ -11,12 +14,22 @@ from typing import Any
 
 import numpy as np
 
-from rilco.data.formats.files import atomic_write, check_size, listing, parsing
+from rilco.data.formats.files import atomic_write, check_size, parsing
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
+from rilco.words import listing
 
 _REQUIRED = ("obs", "action")
 _OPTIONAL = ("episode", "demonstrator", "reward", "terminated", "truncated", "expert", "noise_rate")
+_OTHERS = {
+    "obs": ("observations",),
+    "action": ("actions", "acts"),
+    "reward": ("rewards", "rews"),
+    "terminated": ("terminals", "terminations"),
+    "truncated": ("timeouts", "truncations"),
+}
+"""What other writers call the same."""
+_BOUNDARIES = ("episode_starts", "dones", "indices", "terminal")
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
@@ -26,14 +39,15 @@ def recognise(path: Path) -> bool:
         return False
     try:
         with zipfile.ZipFile(path) as archive:
-            return any(f"{name}.npy" in archive.namelist() for name in _REQUIRED)
+            names = {name for own in _REQUIRED for name in (own, *_OTHERS[own])}
+            return any(f"{name}.npy" in archive.namelist() for name in names)
     except Exception:  # not a zip, or damaged; loading explains it
         return False
 
 
 def load(path: Path) -> Demonstrations:
     """Reads the arrays that the record knows, and leaves any others alone."""
-    fields = _read_arrays(path)
+    fields = _with_episodes(path, _read_arrays(path))
     rate = fields.pop("noise_rate", None)
     if rate is not None and not (rate.shape == () and rate.dtype.kind == "f" and 0.0 <= rate < 0.5):
         raise DemonstrationError(f"{path}: noise_rate must be one number, at least 0 and less than 0.5.")
@@ -65,15 +79,67 @@ def save(demos: Demonstrations, path: Path) -> None:
 def _read_arrays(path: Path) -> dict[str, Any]:
     with parsing(path, "npz"), zipfile.ZipFile(path) as archive:
         found = sorted(name.removesuffix(".npy") for name in archive.namelist())
-        missing = [name for name in _REQUIRED if name not in found]
+        names = {
+            own: own for own in (*_REQUIRED, *_OPTIONAL, *_BOUNDARIES, "demonstrator_names") if own in found
+        }
+        for own, others in _OTHERS.items():
+            there = [name for name in (own, *others) if name in found]
+            if there:
+                names[own] = there[0]
+        missing = [own for own in _REQUIRED if own not in names]
         if missing:
             raise DemonstrationError(
                 f"{path}: the npz file has no {' and no '.join(missing)}; it holds {listing(found)}. Save "
                 "the observations as obs and the actions as action."
             )
-        wanted = [name for name in (*_REQUIRED, *_OPTIONAL, "demonstrator_names") if name in found]
-        check_size(path, sum(archive.getinfo(f"{name}.npy").file_size for name in wanted))
-        return {name: _read(path, archive, name) for name in wanted}
+        check_size(path, sum(archive.getinfo(f"{name}.npy").file_size for name in names.values()))
+        arrays = {own: _read(path, archive, name) for own, name in names.items()}
+    for own, name in names.items():
+        if own != name and own not in _REQUIRED and arrays[own].shape[1:] == (1,):  # others' columns of one
+            arrays[own] = arrays[own][:, 0]
+    return arrays
+
+
+def _with_episodes(path: Path, fields: dict[str, Any]) -> dict[str, Any]:
+    """The record's fields, the episodes counted by whatever the file tells them by."""
+    told = {name: fields.pop(name) for name in _BOUNDARIES if name in fields}
+    pairs = len(fields["action"]) if fields["action"].ndim else 0
+    if "indices" in told and "episode" not in fields:
+        return _from_trajectories(path, fields, told, pairs)
+    for name in ("episode_starts", "dones"):
+        if name in told and "episode" not in fields:
+            values = told[name]
+            if values.shape not in ((pairs,), (pairs, 1)) or values.dtype.kind not in "biuf" or not pairs:
+                raise DemonstrationError(
+                    f"{path}: {name} has the shape {list(values.shape)} and type {values.dtype}; expected {[pairs]}, "
+                    "a truth for each action. Check how the file was written."
+                )
+            starts = values.reshape(pairs) != 0
+            if name == "dones":
+                starts = np.append(False, starts[:-1])
+            fields["episode"] = np.cumsum(starts) - starts[0]
+    return fields
+
+
+def _from_trajectories(
+    path: Path, fields: dict[str, Any], told: dict[str, np.ndarray], pairs: int
+) -> dict[str, Any]:
+    """Trajectories one after the other: `indices` are where all but the first begin among the actions."""
+    with parsing(path, "trajectories of imitation"):
+        end = np.append(told["indices"].astype(np.int64, casting="safe"), pairs)
+        length = np.diff(end, prepend=0)
+    obs, terminal = fields["obs"], told.get("terminal", np.zeros(len(end), bool))
+    if (length < 1).any() or obs.shape[:1] != (pairs + len(end),) or terminal.shape != end.shape:
+        raise DemonstrationError(
+            f"{path}: there are {len(end)} trajectories of {pairs} actions, {list(obs.shape)} observations and "
+            f"{list(terminal.shape)} terminal; expected one more observation than actions in each, and one terminal."
+        )
+    fields["obs"] = np.delete(obs, end + np.arange(len(end)), axis=0)  # what was seen after the last action
+    fields["episode"] = np.repeat(np.arange(len(end)), length)
+    if "terminal" in told:
+        fields["terminated"] = np.zeros(pairs, bool)
+        fields["terminated"][end - 1] = terminal != 0
+    return fields
 
 
 def _read(path: Path, archive: zipfile.ZipFile, name: str) -> np.ndarray:

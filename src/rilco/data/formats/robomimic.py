@@ -18,9 +18,10 @@ import h5py
 import numpy as np
 
 from rilco.data.formats import hdf5, stretches
-from rilco.data.formats.files import atomic_write, listing, parsing
+from rilco.data.formats.files import atomic_write, parsing
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
+from rilco.words import listing
 
 _DEMO = re.compile(r"demo_?(\d{1,9})")
 _GYM = 2  # robomimic's number for Gym environments
@@ -48,7 +49,7 @@ def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
 def save(demos: Demonstrations, path: Path, env: str | None = None) -> None:
     """Writes a demonstration a stretch; `env`, a Gymnasium id, becomes the name in env_args."""
     cut = stretches.split(demos)
-    with atomic_write(path) as temporary, h5py.File(temporary, "w") as file:
+    with atomic_write(path) as temporary, hdf5.writing(temporary) as file:
         data = file.create_group("data")
         data.attrs["total"] = len(demos)
         data.attrs["env_args"] = json.dumps({"env_name": env or "", "type": _GYM, "env_kwargs": {}})

@@ -1,0 +1,124 @@
+"""Write the tables and figures of the documentation from results/, so that no number is typed.
+
+    python benchmarks/write_results.py [--check]
+
+A block of a page stands between `<!-- begin NAME -->` and `<!-- end NAME -->`. With --check nothing is written, and
+a page that is not up to date is an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rilco.report.aggregate import experts
+from rilco.report.cells import Sorted, sort_results
+from rilco.report.drawing import figure_files
+from rilco.report.figures import curve_figure
+from rilco.report.seeds import SeedComparison, compare_seeds, seeds_figures
+from rilco.report.style import method_style, number, task_label, tasks_in_order
+from rilco.runs.results import read_results
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = (ROOT / "README.md", ROOT / "docs" / "results.md")
+FIGURES = ROOT / "docs" / "figures"
+RATE = 0.4
+HEADLINE = ("ril-co", "gail-logistic")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where a page would change")
+    check = parser.parse_args().check
+    found = sort_results(read_results(ROOT / "results" / "evidence"))
+    rows = compare_seeds(found.cells)
+    blocks: dict[str, Callable[[], str]] = {
+        "seeds": lambda: seeds_table(rows),
+        "headline": lambda: headline_sentence(rows),
+        "progress": lambda: progress_table(found),
+    }
+    stale = [page for page in PAGES if update(page, blocks, check=check)]
+    if not check:
+        draw(found, rows)
+    for page in stale if check else ():
+        print(f"{page.relative_to(ROOT)}: not up to date; run python benchmarks/write_results.py")
+    return int(check and bool(stale))
+
+
+def update(page: Path, blocks: dict[str, Callable[[], str]], *, check: bool) -> bool:
+    """Fill in a page's blocks; returns whether it changed."""
+    text = page.read_text()
+    new = re.sub(
+        r"(<!-- begin (\S+) -->\n).*?(<!-- end \2 -->)",
+        lambda match: f"{match[1]}{blocks[match[2]]()}\n{match[3]}",
+        text,
+        flags=re.DOTALL,
+    )
+    if new != text and not check:
+        page.write_text(new)
+    return new != text
+
+
+def seeds_table(rows: Sequence[SeedComparison]) -> str:
+    lines = [
+        "| task | method | million | ours, each seed | mean ± s.e. | published, each seed | mean ± s.e. | p (Holm) | verdict |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        groups = [
+            f"{' '.join(f'{v:.0f}' for v in group)} | {mean(group)}" for group in (row.ours, row.published)
+        ]
+        p = "–" if row.p_value is None else f"{row.p_value:.2g}"
+        name = f"{task_label(row.key.task)} | {method_style(row.key.method).label}"
+        lines.append(f"| {name} | {row.span} | {' | '.join(groups)} | {p} | {row.verdict} |")
+    return "\n".join(lines)
+
+
+def mean(group: np.ndarray) -> str:
+    if len(group) < 2:
+        return f"{group.mean():,.0f}"
+    return f"{group.mean():,.0f} ± {group.std(ddof=1) / np.sqrt(len(group)):,.0f}"
+
+
+def headline_sentence(rows: Sequence[SeedComparison]) -> str:
+    """RIL-Co beside GAIL, a sentence a task that has both."""
+    sentences = []
+    for task in tasks_in_order(row.key.task for row in rows):
+        here = {row.key.method: row for row in rows if row.key.task == task and row.key.noise_rate == RATE}
+        if set(HEADLINE) <= set(here):
+            ours, gail = (here[method] for method in HEADLINE)
+            sentences.append(
+                f"{task_label(task)}, {ours.span}: RIL-Co {mean(ours.ours)} ({len(ours.ours)} seeds; published "
+                f"{number(ours.published.mean())}), GAIL {mean(gail.ours)} ({len(gail.ours)} seeds; published "
+                f"{number(gail.published.mean())})."
+            )
+    return "\n".join(f"- {sentence}" for sentence in sentences)
+
+
+def progress_table(found: Sorted) -> str:
+    """What has been run so far."""
+    lines = ["| task | method | seeds | transitions |", "|---|---|---|---|"]
+    for key, cell in sorted(found.cells.items()):
+        lengths = sorted({f"{length / 1e6:.2g} M" for length in cell.lengths})
+        lines.append(
+            f"| {task_label(key.task)} | {method_style(key.method).label} | {len(cell.runs)} | {', '.join(lengths)} |"
+        )
+    return "\n".join(lines)
+
+
+def draw(found: Sorted, rows: Sequence[SeedComparison]) -> None:
+    tasks = tasks_in_order(key.task for key in found.cells if key.method in HEADLINE)
+    headline = curve_figure("headline", RATE, HEADLINE, found.cells, experts(), tasks=tasks)
+    for figure in (headline, *seeds_figures(rows)):
+        (FIGURES / f"{figure.name}.png").write_bytes(figure_files(figure)[".png"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

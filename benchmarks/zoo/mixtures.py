@@ -1,0 +1,6 @@
+"""The table of mixtures: one frozen record for each."""
+
+from benchmarks.zoo.design import DESIGN
+from benchmarks.zoo.last_word import LAST_WORD
+
+MIXTURES = (*DESIGN, *LAST_WORD)

@@ -1,0 +1,293 @@
+"""The tasks: their simulator, how long a recording may be, who acts in them, and what counts as good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from benchmarks.zoo import controllers as c
+from benchmarks.zoo import environments as e
+from benchmarks.zoo.simulators import CartPole, PointMass, Simulator, TwoLinkArm, Unicycle
+
+Half = Literal["design", "last-word"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One kind of task. All mixtures of a task are in the same half."""
+
+    name: str
+    half: Half
+    kind: str
+    simulator: Callable[[], Simulator]
+    steps: int
+    """Longest recording."""
+    passes: float
+    """The score that a good demonstration has at least.
+
+    The score is the mean merit over `steps`; the last merit counts on when the recording ends before.
+    """
+    margin: float
+    """How much lower a bad one's score is at least than without the fault, from the same start."""
+    controllers: Mapping[str, c.Factory]
+    goal: tuple[int, ...] = ()
+    """Observation dimensions of the goal, or of what is to be reached."""
+    goal_span: float = 1.0
+    extra: bool = True
+    """Whether it needs more than rilco itself does."""
+
+
+_CHEETAH = "HalfCheetah-v5"
+_REACHER, _ARM = (0.1, 0.11), (0.5, 0.5)
+
+TASKS: dict[str, Task] = {
+    task.name: task
+    for task in (
+        Task(
+            "point-mass",
+            "design",
+            "goal-conditioned",
+            PointMass,
+            70,
+            0.5,
+            0.08,
+            {
+                "expert": c.point_mass(2.0, 2.0),
+                "by axis": c.point_mass(2.0, 2.0, by_axis=True),
+                "gentle": c.point_mass(1.2, 1.8),
+                "weak": c.point_mass(1.0, 0.2),
+            },
+            goal=(4, 5),
+            goal_span=2.0,
+            extra=False,
+        ),
+        Task(
+            "reacher",
+            "design",
+            "goal-conditioned",
+            lambda: e.GymSimulator("Reacher-v5", e.reached),
+            60,
+            0.3,
+            0.08,
+            {
+                "expert": c.arm(_REACHER, 0.4, 0.05, 6, 4, 0),
+                "elbow left": c.arm(_REACHER, 0.4, 0.05, 6, 4, 1),
+                "elbow right": c.arm(_REACHER, 0.4, 0.05, 6, 4, -1),
+                "weak": c.arm(_REACHER, 0.1, 0.002, 6, 4, 0),
+            },
+            goal=(4, 5),
+            goal_span=0.2,
+        ),
+        Task(
+            "inverted-pendulum",
+            "design",
+            "balancing",
+            lambda: e.GymSimulator("InvertedPendulum-v5", e.centred, 0.0, {"tilted": e.start_tilted}),
+            200,
+            0.8,
+            0.1,
+            {
+                "expert": c.linear((-0.741, -6.023, -0.868, -1.012)),
+                "stiff": c.linear((-1.6, -11.0, -1.9, -2.1)),
+                "weak": c.linear((-0.05, -3.2, -0.03, -0.03)),
+            },
+        ),
+        Task(
+            "pendulum",
+            "design",
+            "swing-up",
+            lambda: e.GymSimulator(
+                "Pendulum-v1", e.upright, None, {"top": e.start_at_top, "bottom": e.start_at_bottom}
+            ),
+            200,
+            0.4,
+            0.08,
+            {
+                "expert": c.pendulum(1.0, 10.0, 2.0),
+                "gentle": c.pendulum(0.25, 10.0, 2.0),
+                "weak": c.pendulum(0.05, 6.0, 0.2),
+            },
+        ),
+        Task(
+            "mountain-car",
+            "design",
+            "hill climbing",
+            lambda: e.GymSimulator("MountainCarContinuous-v0", e.over_the_hill, None, {"left": e.start_left}),
+            300,
+            0.3,
+            0.08,
+            {
+                "expert": c.mountain_car(1.0, 0.003),
+                "gentle": c.mountain_car(0.8, 0.02),
+                "weak": c.mountain_car(0.25, 0.005),
+            },
+        ),
+        Task(
+            "half-cheetah",
+            "design",
+            "locomotion",
+            lambda: e.GymSimulator(_CHEETAH, e.travelled),
+            300,
+            20.0,
+            8.0,
+            {
+                "expert": c.trained("half-cheetah 0"),
+                "other gait": c.trained("half-cheetah 1"),
+                "weak": c.trained("half-cheetah 0 early"),
+                "weak first": c.trained("half-cheetah 0 first"),
+            },
+        ),
+        Task(
+            "lunar-lander",
+            "design",
+            "Box2D",
+            lambda: e.GymSimulator("LunarLanderContinuous-v3", e.landed, -1.0),
+            400,
+            0.35,
+            0.1,
+            {
+                "expert": c.lander(1.0, 20.0),
+                "slow": c.lander(0.5, 20.0),
+                "weak": c.lander(2.5, 3.0),
+            },
+        ),
+        Task(
+            "drawer-open",
+            "design",
+            "manipulation",
+            lambda: e.MetaworldSimulator("drawer-open"),
+            200,
+            0.3,
+            0.08,
+            {
+                "expert": c.metaworld("SawyerDrawerOpenV3Policy"),
+                "slow": c.metaworld("SawyerDrawerOpenV3Policy", 0.5),
+            },
+            goal=(4, 5, 6),
+            goal_span=0.2,
+        ),
+        Task(
+            "two-link-arm",
+            "last-word",
+            "goal-conditioned",
+            TwoLinkArm,
+            80,
+            0.5,
+            0.08,
+            {
+                "expert": c.arm(_ARM, 1.5, 0.8, 4, 6, 0),
+                "elbow left": c.arm(_ARM, 1.5, 0.8, 4, 6, 1),
+                "elbow right": c.arm(_ARM, 1.5, 0.8, 4, 6, -1),
+                "weak": c.arm(_ARM, 0.8, 0.02, 4, 6, 0),
+            },
+            goal=(6, 7),
+            goal_span=1.0,
+            extra=False,
+        ),
+        Task(
+            "unicycle",
+            "last-word",
+            "goal-conditioned",
+            Unicycle,
+            70,
+            0.4,
+            0.08,
+            {
+                "expert": c.unicycle(1.0, 1.0),
+                "backwards": c.unicycle(1.0, 1.0, reverse=True),
+                "careful": c.unicycle(1.5, 0.7),
+                "weak": c.unicycle(0.05, 0.5),
+            },
+            goal=(4, 5),
+            goal_span=2.0,
+            extra=False,
+        ),
+        Task(
+            "double-pendulum",
+            "last-word",
+            "balancing",
+            lambda: e.GymSimulator("InvertedDoublePendulum-v5", e.tip_centred, 0.0),
+            200,
+            0.85,
+            0.1,
+            {
+                "expert": c.linear((0.162, 1.081, 4.134, 0.224, 0.616, 0.624), (0, 1, 2, 5, 6, 7)),
+                "stiff": c.linear((0.3, 1.5, 5.5, 0.4, 0.85, 0.85), (0, 1, 2, 5, 6, 7)),
+                "weak": c.linear((0.02, 0.8, 3.2, 0.05, 0.4, 0.45), (0, 1, 2, 5, 6, 7)),
+            },
+        ),
+        Task(
+            "cart-pole",
+            "last-word",
+            "swing-up",
+            CartPole,
+            300,
+            0.2,
+            0.1,
+            {
+                "expert": c.cart_pole(1.0, 0.3),
+                "gentle": c.cart_pole(0.8, 0.25),
+                "weak": c.cart_pole(0.15, 0.2),
+            },
+            extra=False,
+        ),
+        Task(
+            "swimmer",
+            "last-word",
+            "locomotion",
+            lambda: e.GymSimulator("Swimmer-v5", e.travelled),
+            500,
+            2.5,
+            0.8,
+            {
+                "expert": c.trained("swimmer 0"),
+                "other gait": c.trained("swimmer 1"),
+                "weak": c.trained("swimmer 0 early"),
+            },
+        ),
+        Task(
+            "hopper",
+            "last-word",
+            "locomotion",
+            lambda: e.GymSimulator("Hopper-v5", e.travelled, 0.0),
+            500,
+            2.0,
+            1.0,
+            {
+                "expert": c.trained("hopper 0"),
+                "other gait": c.trained("hopper 1"),
+                "weak": c.trained("hopper 0 early"),
+            },
+        ),
+        Task(
+            "bipedal-walker",
+            "last-word",
+            "Box2D",
+            lambda: e.GymSimulator("BipedalWalker-v3", e.walked, 0.0),
+            800,
+            13.0,
+            4.0,
+            {
+                "expert": c.walker(0.2),
+                "slow": c.walker(0.1),
+                "weak": c.walker(0.35),
+            },
+        ),
+        Task(
+            "push",
+            "last-word",
+            "manipulation",
+            lambda: e.MetaworldSimulator("push"),
+            150,
+            0.3,
+            0.08,
+            {
+                "expert": c.metaworld("SawyerPushV3Policy"),
+                "slow": c.metaworld("SawyerPushV3Policy", 0.6),
+            },
+            goal=(36, 37),
+            goal_span=0.2,
+        ),
+    )
+}

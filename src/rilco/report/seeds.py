@@ -1,0 +1,133 @@
+"""Our runs against the published ones, seed by seed: the same million of transitions, a test, and a sentence."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rilco.experiment.published import GAUSSIAN, CellKey
+from rilco.experiment.statistics import Difference, holm, welch
+from rilco.report.cells import Cell
+from rilco.report.drawing import Figure, Panel
+from rilco.report.style import in_order, method_style, number, rate_label, task_label, tasks_in_order
+
+MILLION = 1_000_000
+SIGNIFICANT = 0.05
+PRECISE = 0.25
+"""Half of the difference's interval may be as large a share of the published mean, for the two to count as equal."""
+
+
+@dataclass(frozen=True, eq=False)
+class SeedComparison:
+    """One cell: every run's mean over one million of transitions."""
+
+    key: CellKey
+    million: int
+    """1 for the first."""
+    ours: np.ndarray  # [seeds]
+    published: np.ndarray  # [5]
+    difference: Difference | None
+    """None for a single run."""
+    p_value: float | None
+    """Corrected for the number of cells."""
+
+    @property
+    def label(self) -> str:
+        kind = ", Gaussian" if self.key.noise == GAUSSIAN else ""
+        return f"{task_label(self.key.task)}, {rate_label(self.key.noise_rate)}{kind}, {method_style(self.key.method).label}"
+
+    @property
+    def span(self) -> str:
+        return f"{self.million - 1} to {self.million} M"
+
+    @property
+    def verdict(self) -> str:
+        """`above` or `below` if the test says so; `reproduced` if it had the precision to say so; else `undecided`."""
+        if self.difference is None or self.p_value is None:
+            return "undecided"
+        if self.p_value < SIGNIFICANT:
+            return "above" if self.difference.mean > 0 else "below"
+        half = (self.difference.interval.high - self.difference.interval.low) / 2
+        return "reproduced" if half <= PRECISE * abs(float(self.published.mean())) else "undecided"
+
+    @property
+    def sentence(self) -> str:
+        means = f"{number(self.ours.mean())} against the published {number(self.published.mean())}"
+        runs = f"{len(self.ours)} run" + ("" if len(self.ours) == 1 else "s")
+        said = {
+            "above": "above the published runs",
+            "below": "below the published runs",
+            "reproduced": "reproduced",
+            "undecided": "undecided, for the runs scatter too much or are too few",
+        }
+        return f"{self.label}: {means} from {self.span} ({runs}): {said[self.verdict]}."
+
+
+def compare_seeds(cells: Mapping[CellKey, Cell]) -> list[SeedComparison]:
+    """All cells with published runs and at least a million transitions, by task, noise rate and method."""
+    methods, tasks = in_order(key.method for key in cells), tasks_in_order(key.task for key in cells)
+    order = sorted(
+        cells,
+        key=lambda key: (tasks.index(key.task), key.noise, key.noise_rate or 0.0, methods.index(key.method)),
+    )
+    found = []
+    for key in order:
+        published, million = cells[key].published, last_million(cells[key])
+        if published is not None and million:
+            ours = means_of_million(cells[key], million)
+            theirs = published.seeds[:, million - 1]
+            found.append((key, million, ours, theirs, welch(ours, theirs)))
+    corrected = iter(holm([difference.p_value for *_, difference in found if difference is not None]))
+    return [SeedComparison(*cell, None if cell[-1] is None else next(corrected)) for cell in found]
+
+
+def last_million(cell: Cell) -> int:
+    """The last whole million that every run of a cell has; an evaluation may lie an iteration short of its end."""
+    return min(20, (min(cell.lengths) + 1000) // MILLION)
+
+
+def means_of_million(cell: Cell, million: int) -> np.ndarray:
+    """Each run's mean over the evaluations of one million of transitions."""
+    inside = [np.abs(run.transitions / MILLION - million + 0.5) <= 0.5 for run in cell.runs]
+    return np.array([run.returns[rows].mean() for run, rows in zip(cell.runs, inside, strict=True)])
+
+
+def seeds_figures(rows: Sequence[SeedComparison]) -> Iterator[Figure]:
+    """Every run as a point, a panel a task and noise rate, published beside ours; nothing where there are none."""
+    if not rows:
+        return
+    places = dict.fromkeys((row.key.task, row.key.noise, row.key.noise_rate) for row in rows)
+    panels = []
+    for place in places:
+        here = [row for row in rows if (row.key.task, row.key.noise, row.key.noise_rate) == place]
+        title = f"{task_label(place[0])}, noise rate {rate_label(place[2])}"
+        panels.append(
+            Panel(title, " ".join(row.sentence for row in here), functools.partial(_draw, rows=here))
+        )
+    yield Figure("seeds", panels)
+
+
+def _draw(axes: Any, rows: Sequence[SeedComparison]) -> None:
+    for place, row in enumerate(rows):
+        style = method_style(row.key.method, [other.key.method for other in rows])
+        for shift, values, face in ((-0.17, row.published, "white"), (0.17, row.ours, style.colour)):
+            spread = np.linspace(-0.07, 0.07, len(values)) if len(values) > 1 else np.zeros(1)
+            axes.plot(
+                place + shift + spread,
+                values,
+                linestyle="",
+                marker=style.marker,
+                markersize=4.5,
+                markerfacecolor=face,
+                color=style.colour,
+            )
+            axes.hlines(
+                values.mean(), place + shift - 0.12, place + shift + 0.12, color=style.colour, linewidth=1.4
+            )
+    labels = [f"{method_style(row.key.method).label}\n{row.span}" for row in rows]
+    axes.set(ylabel="return", xticks=range(len(rows)), xlim=(-0.6, len(rows) - 0.4))
+    axes.set_xticklabels(labels, fontsize=7.5)

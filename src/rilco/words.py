@@ -1,0 +1,24 @@
+"""Counts and lists as people read them, the same in every message, table and page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+def plural(count: int, noun: str, many: str | None = None) -> str:
+    """`1 run`, `1,200 runs`."""
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+
+
+def listed(items: Iterable[str], most: int | None = None) -> str:
+    """`a, b and c`; of more than `most` the first few: `a, b and 4 more`."""
+    names = list(items)
+    if most is not None and len(names) > most:
+        names = [*names[:most], f"{len(names) - most} more"]
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def listing(names: Sequence[str], most: int = 8) -> str:
+    """What there is, for an error message: `a, b, c`, `a, b and 4 more`, or `nothing`."""
+    return listed(names, most) if len(names) > most else ", ".join(names) or "nothing"

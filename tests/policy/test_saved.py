@@ -1,0 +1,101 @@
+"""Policy files: what was saved comes back, and a file that could not act is refused when it is loaded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from rilco.errors import RunError
+from rilco.policy.saved import FORMAT, Policy, load_policy
+
+
+def arrays() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return {
+        "obs_mean": rng.normal(size=3).astype(np.float32),
+        "obs_var": np.array([0.0, 1.0, 2.0], np.float32),  # 0: an observation that never changes
+        "log_std": np.zeros(2, np.float32),
+        "layer0.weight": rng.normal(size=(3, 4)).astype(np.float32),
+        "layer0.bias": np.zeros(4, np.float32),
+        "layer1.weight": rng.normal(size=(4, 2)).astype(np.float32),
+        "layer1.bias": np.zeros(2, np.float32),
+    }
+
+
+def write(path: Path, card: Any = None, header: Any = None, **changes: Any) -> Path:
+    """A policy file with other arrays (None: left out; underscores stand for dots), or another header."""
+    table = arrays() | {name.replace("__", "."): values for name, values in changes.items()}
+    table = {name: np.asarray(values) for name, values in table.items() if values is not None}
+    header = {"format": FORMAT, "card": {} if card is None else card} if header is None else header
+    save_file(table, path, {"rilco": header if isinstance(header, str) else json.dumps(header)})
+    return path
+
+
+def test_what_was_saved_comes_back(tmp_path: Path) -> None:
+    policy = Policy.from_arrays(arrays(), {"task": "ant", "seed": 1})
+    policy.save(tmp_path / "a.safetensors")
+    back = load_policy(tmp_path / "a.safetensors")
+    obs = np.random.default_rng(1).normal(size=(5, 3)).astype(np.float32)
+    np.testing.assert_array_equal(back.predict(obs), policy.predict(obs))
+    assert back.card == policy.card
+    assert load_policy(write(tmp_path / "b.safetensors")).hidden_sizes == (4,)
+
+
+NAN = np.full((3, 4), np.nan, np.float32)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"layer0__weight": NAN}, "layer0.weight .* values that are not finite"),
+        ({"obs_mean": np.full(3, np.inf, np.float32)}, "obs_mean .* not finite"),
+        ({"log_std": np.full(2, np.nan, np.float32)}, "log_std .* not finite"),
+        ({"obs_var": np.full(3, -1, np.float32)}, "negative variances"),
+        ({"obs_var": np.ones(4, np.float32)}, "obs_var is not as long as obs_mean"),
+        ({"log_std": np.zeros(3, np.float32)}, "log_std not as the last bias"),
+        (
+            {"layer0__weight": np.ones((4, 3), np.float32)},
+            r"layer0.weight has the shape \[4, 3\]; expected \[3, 4\]",
+        ),
+        (
+            {"layer1__weight": np.ones((3, 2), np.float32)},
+            r"layer1.weight has the shape \[3, 2\]; expected \[4, 2\]",
+        ),
+        ({"layer0__weight": np.ones(12, np.float32)}, "expected finite float32 in 2 dimensions"),
+        ({"obs_mean": np.zeros(3)}, "obs_mean has the type float64"),
+        ({"obs_mean": np.zeros((3, 1), np.float32)}, "expected finite float32 in 1 dimensions"),
+        ({"obs_mean": np.zeros(0, np.float32)}, r"the shape \[0\]"),
+        ({"layer0__weight": np.full((3, 4), 1e38, np.float32)}, "so large that actions would be infinite"),
+        ({"log_std": np.full(2, 100, np.float32)}, "so large that actions would be infinite"),
+        (
+            dict.fromkeys(("layer0__weight", "layer0__bias", "layer1__weight", "layer1__bias")),
+            "expected .*layer0.bias",
+        ),
+        ({"log_std": None}, "expected .*log_std"),
+        ({"layer7__weight": np.ones((4, 2), np.float32)}, "has the arrays"),
+        ({"card": []}, "the card is list; expected a table"),
+        ({"card": "ant"}, "the card is str; expected a table"),
+        ({"card": {"task": ["ant"]}}, "task on the card is list; expected a text"),
+        ({"header": []}, "expected a policy of format"),
+        ({"header": {"format": FORMAT}}, "the card is NoneType"),
+        ({"header": "[" * 100_000}, "not a readable policy file"),
+        ({"header": "{"}, "not a readable policy file"),
+    ],
+)
+def test_refuses(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    path = write(tmp_path / "a.safetensors", **changes)
+    with pytest.raises(RunError, match=message) as caught:
+        load_policy(path)
+    assert str(path) in str(caught.value)
+
+
+def test_the_largest_weights_that_are_accepted_give_finite_actions(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.safetensors", layer0__weight=np.full((3, 4), 1e37, np.float32))
+    obs = np.full((1, 3), 1e30, np.float32) * [[1, -1, 1]]
+    with np.errstate(over="ignore"):
+        assert np.isfinite(load_policy(path).predict(obs)).all()

@@ -1,0 +1,193 @@
+"""What the panels draw, read back from their axes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.report.runs import EVERY, add_cells, write_run
+
+from rilco.experiment.published import MAIN, CellKey, load_published
+from rilco.losses import LOSSES
+from rilco.report.aggregate import experts, scores_at
+from rilco.report.cells import sort_results
+from rilco.report.drawing import figure_files, panel_svg
+from rilco.report.figures import draw_curves, draw_finals, draw_scores, main_methods, report_figures
+from rilco.report.loss_figure import loss_figure, table_of_losses
+from rilco.report.style import MARKERS, in_order, method_style
+from rilco.runs.results import read_results
+
+pytest.importorskip("matplotlib")
+KEY = CellKey("hopper", "policy", 0.4, "ril-co")
+
+
+@pytest.fixture
+def axes():
+    from matplotlib.figure import Figure
+
+    return Figure().add_subplot()
+
+
+def cells_of(root):
+    return sort_results(read_results(root)).cells
+
+
+def lines(axes, method, *, dashed):
+    """Points of the lines in a method's colour."""
+    colour = method_style(method).colour
+    return [
+        np.column_stack(line.get_data())
+        for line in axes.lines
+        if line.get_color() == colour
+        and (line.get_linestyle() == "--") == dashed
+        and line.get_linestyle() != "None"
+    ]
+
+
+def markers(axes, method, *, hollow=False):
+    style = method_style(method)
+    return [
+        tuple(point)
+        for line in axes.lines
+        if line.get_color() == style.colour
+        and line.get_marker() == style.marker
+        and (line.get_markerfacecolor() == "white") == hollow
+        for point in zip(*line.get_data(), strict=True)
+    ]
+
+
+def test_final_panel_shows_ours_and_the_published(axes, tmp_path: Path) -> None:
+    add_cells(tmp_path, "ril-co", tasks=("hopper",), rates=(0.0, 0.4))
+    cells = cells_of(tmp_path)
+    draw_finals(axes, "hopper", "policy", ["ril-co", "bc"], cells)
+    ours = markers(axes, "ril-co")
+    assert [y for _, y in ours] == [cells[KEY._replace(noise_rate=rate)].final.mean for rate in (0.0, 0.4)]
+    np.testing.assert_allclose([x for x, _ in ours], [0.0, 0.4], atol=0.01)
+    hollow = markers(axes, "ril-co", hollow=True)
+    assert [y for _, y in hollow] == [
+        cells[KEY._replace(noise_rate=r)].published_here.mean for r in (0.0, 0.4)
+    ]
+    (published,) = lines(axes, "bc", dashed=True)
+    finals = [
+        load_published()[KEY._replace(method="bc", noise_rate=r)].final.mean for r in (0, 0.1, 0.2, 0.3, 0.4)
+    ]
+    np.testing.assert_allclose(published[:, 1], finals)
+    assert not markers(axes, "bc")
+
+
+def test_final_panel_does_not_join_short_runs_with_long_ones(axes, tmp_path: Path) -> None:
+    add_cells(tmp_path, "ril-co", rates=(0.0, 0.1), evaluations=20)
+    add_cells(tmp_path, "ril-co", rates=(0.2,), evaluations=5)
+    draw_finals(axes, "halfcheetah", "policy", ["ril-co"], cells_of(tmp_path))
+    joined = [segment[:, 0] for segment in lines(axes, "ril-co", dashed=False)]
+    assert len(joined) == 1
+    np.testing.assert_allclose(joined[0], [0.0, 0.1], atol=0.01)
+
+
+def test_runs_as_long_as_the_papers_need_no_hollow_markers(axes, tmp_path: Path) -> None:
+    write_run(tmp_path / "a", np.arange(40.0), every=499_200)
+    draw_finals(axes, "halfcheetah", "policy", ["ril-co"], cells_of(tmp_path))
+    assert markers(axes, "ril-co")
+    assert not markers(axes, "ril-co", hollow=True)
+
+
+def test_curve_panel_goes_as_far_as_ours(axes, tmp_path: Path) -> None:
+    add_cells(tmp_path, "ril-co", tasks=("hopper",), evaluations=30)
+    cells = cells_of(tmp_path)
+    draw_curves(axes, "hopper", "policy", 0.4, ["ril-co", "bc"], cells)
+    (ours,) = lines(axes, "ril-co", dashed=False)
+    x, mean, _ = cells[KEY].curve
+    np.testing.assert_allclose(ours, np.column_stack([x / 1e6, mean]))
+    (published,) = lines(axes, "ril-co", dashed=True)
+    np.testing.assert_allclose(published[:, 1], load_published()[KEY].curve[: len(published), 0])
+    end = 30 * EVERY / 1e6
+    assert end <= axes.get_xlim()[1] < 1.1 * end
+    assert published[-1, 0] >= end
+
+
+def test_a_panel_without_runs_says_so_and_shows_the_whole_published_curve(axes) -> None:
+    draw_curves(axes, "hopper", "policy", 0.4, ["ril-co"], {})
+    assert axes.get_title(loc="right") == "not run here"
+    assert axes.get_xlim()[1] > 20.0
+
+
+def test_a_run_with_one_evaluation_can_be_drawn(axes, tmp_path: Path) -> None:
+    write_run(tmp_path / "a", [5.0], task="hopper")
+    draw_curves(axes, "hopper", "policy", 0.4, ["ril-co"], cells_of(tmp_path))
+    assert markers(axes, "ril-co") == [(EVERY / 1e6, 5.0)]
+
+
+def test_score_panel(axes, tmp_path: Path) -> None:
+    add_cells(tmp_path, "ril-co", "gail-ap", tasks=("hopper", "ant"))
+    expert = experts()
+    scores = scores_at(0.4, cells_of(tmp_path), expert)
+    draw_scores(axes, scores)
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        method_style(s.method).label for s in scores
+    ]
+    assert markers(axes, "ril-co") == [(pytest.approx(scores[0].iqm), 0)]
+
+
+def test_scores_are_shares_of_the_experts_return(tmp_path: Path) -> None:
+    expert = experts()
+    for i, task in enumerate(("hopper", "ant")):
+        for seed in (1, 2):
+            write_run(tmp_path / f"r{i}{seed}", [expert[task].value * 0.9], task=task, seed=seed)
+            write_run(
+                tmp_path / f"g{i}{seed}",
+                [expert[task].value * 0.4 * seed],
+                task=task,
+                seed=seed,
+                method="gail-ap",
+            )
+    ours, gail = scores_at(0.4, cells_of(tmp_path), expert)
+    assert (ours.method, ours.tasks, ours.runs) == ("ril-co", ("hopper", "ant"), 4)
+    assert ours.iqm == pytest.approx(0.9)
+    assert tuple(ours.interval or ()) == (pytest.approx(0.9), pytest.approx(0.9))
+    assert ours.improvement is None
+    assert gail.mean == pytest.approx(0.6)
+    assert gail.improvement == 1.0
+    assert gail.published_mean is not None
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_our_losses_are_those_of_the_papers_table(name: str) -> None:
+    z = np.linspace(-20.0, 20.0, 401)
+    ours = np.asarray(LOSSES[name].fn(z.astype(np.float32)))
+    np.testing.assert_allclose(ours, table_of_losses()[name](z), atol=2e-6, rtol=2e-6)
+
+
+def test_every_loss_is_in_the_figure() -> None:
+    from rilco.report.loss_figure import BOUNDED, UNBOUNDED
+
+    assert {*BOUNDED, *UNBOUNDED} == set(LOSSES)
+
+
+def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:
+    add_cells(tmp_path, "ril-co", tasks=("ant",), seeds=(1,), evaluations=5, noise="gaussian")
+    first, second = (list(report_figures(cells_of(tmp_path), experts(), {}))[-1] for _ in range(2))
+    assert first.name == "gaussian"
+    assert figure_files(first) == figure_files(second)
+    assert panel_svg(first, first.panels[0]) == panel_svg(second, second.panels[0])
+
+
+def test_loss_figure_has_text_that_stays_text() -> None:
+    figure = loss_figure()
+    svg = panel_svg(figure, figure.panels[1]).decode()
+    assert "normalized logistic</text>" in svg
+    assert "DejaVu" not in svg
+
+
+def test_styles_tell_the_methods_of_a_figure_apart() -> None:
+    for group in (MAIN, ("ril-co", "ril-co-logistic", "ril-p", "ril-p-logistic", "gail", "ril-co-clean")):
+        styles = [method_style(method, group) for method in group]
+        assert len({style.colour for style in styles}) == len(group)
+        assert len({style.marker for style in styles}) == len(group)
+        assert all(style.marker in MARKERS for style in styles)
+
+
+def test_methods_that_the_paper_does_not_have_come_last_and_are_drawn() -> None:
+    cells = dict.fromkeys([KEY._replace(method="zeta"), KEY._replace(method="ril-p"), KEY])
+    assert main_methods(cells) == [*MAIN, "zeta"]
+    assert in_order(["zeta", "ril-p", "bc", "ril-co"]) == ["ril-co", "bc", "ril-p", "zeta"]

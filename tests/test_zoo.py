@@ -1,0 +1,129 @@
+"""The zoo: its table, its files and its faults. Only tasks that need no further packages are made."""
+
+import json
+
+import numpy as np
+import pytest
+from benchmarks.zoo.faults import FAULTS, RECORDING_FAULTS, Body
+from benchmarks.zoo.make import make
+from benchmarks.zoo.mixtures import MIXTURES
+from benchmarks.zoo.tasks import TASKS
+
+from rilco.data.loading import load_demonstrations
+
+# A wrong sign or order is only ever a mistake of the recording: who acts so sees it at once.
+KINDS = {*FAULTS, *RECORDING_FAULTS, "aborted", "weak policy"} - {"sign", "swapped"}
+BODY = Body(action_dim=2, limit=2.0, goal=(0, 1), goal_span=1.0)
+CHEAP = [m for m in MIXTURES if not TASKS[m.task].extra and sum(part.count for part in m.parts) <= 60]
+
+
+def mixture(name):
+    return next(m for m in MIXTURES if m.name == name)
+
+
+def test_table_is_as_large_and_as_varied_as_promised():
+    assert len(MIXTURES) >= 24
+    assert len({m.name for m in MIXTURES}) == len(MIXTURES)
+    assert len({m.task for m in MIXTURES}) >= 8
+    counts = [sum(part.count for part in m.parts) for m in MIXTURES]
+    assert min(counts) == 8
+    assert max(counts) == 300
+
+
+@pytest.mark.parametrize("half", ["design", "last-word"])
+def test_each_half_holds_every_kind_of_fault_and_clean_sets(half):
+    mine = [m for m in MIXTURES if TASKS[m.task].half == half]
+    assert len({m.task for m in mine}) == 8
+    assert {part.manner.kind for m in mine for part in m.parts} - {""} == KINDS
+    assert sum(all(part.manner.good for part in m.parts) for m in mine) >= 5
+
+
+def test_every_manner_names_a_controller_of_its_task():
+    wrong = [
+        (m.name, part.manner.controller)
+        for m in MIXTURES
+        for part in m.parts
+        if part.manner.controller not in TASKS[m.task].controllers
+    ]
+    assert wrong == []
+
+
+def test_same_mixture_has_same_bytes(tmp_path):
+    for folder in ("once", "again"):
+        make(mixture("point-mass-wrong-goal-person"), tmp_path / folder)
+    names = sorted(file.name for file in (tmp_path / "once" / "design").iterdir())
+    assert names == ["point-mass-wrong-goal-person.npz", "point-mass-wrong-goal-person.truth.json"]
+    for name in names:
+        once, again = ((tmp_path / folder / "design" / name).read_bytes() for folder in ("once", "again"))
+        assert once == again
+
+
+@pytest.mark.parametrize("chosen", CHEAP, ids=lambda m: m.name)
+def test_truth_agrees_with_the_file(chosen, tmp_path):
+    make(chosen, tmp_path)
+    half, task = TASKS[chosen.task].half, TASKS[chosen.task]
+    truth = json.loads((tmp_path / half / f"{chosen.name}.truth.json").read_text())
+    demos = load_demonstrations(tmp_path / half / f"{chosen.name}.npz")
+    assert demos.expert is None
+    assert demos.reward is None
+    assert set(demos.demonstrator_names) == {e["demonstrator"] for e in truth["episodes"]}
+    assert all(name.startswith("person ") for name in demos.demonstrator_names)
+    for episode, found in zip(truth["episodes"], demos.episodes(), strict=True):
+        assert found.episode[0] == episode["episode"]
+        assert len(found) == episode["pairs"]
+        assert demos.demonstrator_names[found.demonstrator[0]] == episode["demonstrator"]
+        assert episode["good"] == (episode["fault"] == "")
+        lost = episode["score_without_fault"] - episode["score"]
+        assert lost == 0 if episode["good"] else lost >= task.margin - 1e-5
+    good = np.repeat([e["good"] for e in truth["episodes"]], [e["pairs"] for e in truth["episodes"]])
+    assert truth["bad_by_pairs"] == pytest.approx(1 - good.mean(), abs=1e-4)
+    assert truth["assumption_holds"] == (max(truth["bad_by_pairs"], truth["bad_by_demonstrations"]) < 0.5)
+    if truth["faults"]:
+        assert truth["score"]["good"] > truth["score"]["bad"]
+
+
+def test_order_of_episodes_says_nothing(tmp_path):
+    truth = make(mixture("point-mass-noisy"), tmp_path)
+    places = [e["episode"] for e in truth["episodes"] if not e["good"]]
+    assert 0 < np.mean(places) / (truth["demonstrations"] - 1) < 1
+    assert np.diff(places).max() > 1
+
+
+def act_with(fault, size, steps=3000):
+    """What a faulty controller does whose faultless action is the observation itself."""
+    faulty = FAULTS[fault](lambda obs: obs, size, BODY, np.random.default_rng(0))
+    obs = np.random.default_rng(1).uniform(-1, 1, (steps, 2))
+    return obs, np.array([faulty(row) for row in obs])
+
+
+def test_noise_and_wander_have_the_size_that_was_asked_for():
+    for fault in ("noisy", "sloppy"):
+        obs, action = act_with(fault, 0.3)
+        assert (action - obs).std() == pytest.approx(0.3 * BODY.limit, rel=0.1)
+
+
+def test_offset_is_constant_and_wrong_goal_moves_what_is_seen():
+    for fault, length in (("offset", 0.3 * BODY.limit), ("wrong goal", 0.3 * BODY.goal_span)):
+        obs, action = act_with(fault, 0.3)
+        shift = (action - obs).round(9)
+        assert len(np.unique(shift, axis=0)) == 1
+        assert np.linalg.norm(shift[0]) == pytest.approx(length)
+
+
+def test_lag_sign_swap_and_gain():
+    obs, action = act_with("laggy", 3)
+    assert not action[:3].any()
+    assert (action[3:] == obs[:-3]).all()
+    obs, action = act_with("sign", 1)
+    assert (action == obs * [1, -1]).all()
+    obs, action = act_with("swapped", 1)
+    assert (action == obs[:, ::-1]).all()
+    obs, action = act_with("gain", 0.1)
+    assert action == pytest.approx(0.1 * obs)
+
+
+def test_idle_and_stuck_last_as_long_as_was_asked_for():
+    _, action = act_with("idle", 0.4, steps=30_000)
+    assert (action == 0).all(1).mean() == pytest.approx(0.4, abs=0.05)
+    _, action = act_with("stuck", 0.4, steps=30_000)
+    assert (np.diff(action, axis=0) == 0).all(1).mean() == pytest.approx(0.4, abs=0.05)
