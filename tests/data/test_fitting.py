@@ -42,6 +42,7 @@ def test_fitting_demonstrations_stay_as_they_are() -> None:
     for task, given in (
         (DRIFT, demos(quantities())),
         (FREE, demos(5000.0 + 300.0 * quantities())),
+        (FREE, demos(np.where(np.arange(200) % 9 > 0, 2.0 + 1e-3 * quantities()[:, 0], 0.1)[:, None])),
         (STEPS, demos(choices())),
         (STEPS, demos(choices().astype(np.float32)[:, None])),  # whole numbers, in a file without integers
         (TWO, demos(np.stack([choices(high=2), choices()], axis=1))),

@@ -73,10 +73,10 @@ def _check_choices(action: np.ndarray, actions: Actions, where: str, env_name: s
 
 
 def _check_sizes(action: np.ndarray, actions: Actions, where: str, env_name: str) -> None:
-    """By the environment's units; where it has none, by how far actions usually are from the median."""
-    usual = np.array(actions.scale or (1.0,) * actions.size)
-    distance = np.abs(action - np.where(usual > 0, actions.origin or 0.0, np.median(action, axis=0)))
-    usual = np.where(usual > 0, usual, np.median(distance, axis=0))
+    """By the environment's units; where it has none, by the median action's size, or how far others usually are from it."""
+    usual, median = np.array(actions.scale or (1.0,) * actions.size), np.median(action, axis=0)
+    distance = np.abs(action - np.where(usual > 0, actions.origin or 0.0, median))
+    usual = np.where(usual > 0, usual, np.maximum(np.abs(median), np.median(distance, axis=0)))
     written = np.divide(distance, usual, out=np.zeros_like(distance), where=usual > 0)
     typical, largest = np.median(written.max(axis=1)), float(written.max())
     if typical > TYPICAL:

@@ -1,7 +1,7 @@
 """Actions as learners write them, beside what environments and files hold.
 
 Learners see every action as a vector of about unit size. Quantities are written in units: half of the space's range,
-or the spread of the demonstrations where the space has no bounds. Choices are written one-hot, so that classifiers
+or the usual size of the demonstrations' where the space has no bounds. Choices are written one-hot, so that classifiers
 see no order among them. Only this module knows both sides.
 """
 
@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 UNIT_SIZE = (0.1, 10.0)  # the largest of actions that need no unit
-LEAST_SPREAD = 1e-6  # of the mean's size: below it an action of the demonstrations counts as constant
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ class Actions:
         if action is None:
             scale[unknown] = 1.0
         elif unknown.any():
-            origin[unknown], scale[unknown] = (part[unknown] for part in units_of(action))
+            scale[unknown] = sizes_of(action)[unknown]
         plain = not origin.any() and (scale == 1.0).all()
         kept = ((), ()) if plain else (tuple(origin.tolist()), tuple(scale.tolist()))
         return dataclasses.replace(self, origin=kept[0], scale=kept[1])
@@ -113,7 +112,7 @@ class Actions:
     def of(cls, action: np.ndarray, *, discrete: bool) -> Actions:
         """What demonstrations [N, size] alone tell: choices up to the largest that was made, or quantities.
 
-        Quantities of about unit size are taken as they are, others in units of their spread.
+        Quantities of about unit size are taken as they are, others in units of their usual size.
         """
         shape = (action.shape[1],)
         if not discrete:
@@ -148,9 +147,10 @@ AS_THEY_ARE = Actions((0,))
 """Stands for the environment's own actions, quantities of whatever number there are."""
 
 
-def units_of(action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and spread [size] of demonstrated actions [N, size]; of a constant its size, or 1."""
-    mean, spread = (getattr(np, name)(action, axis=0, dtype=np.float64) for name in ("mean", "std"))
-    size = np.abs(mean)
-    varies = spread > LEAST_SPREAD * size
-    return mean, np.where(varies & (spread > 0), spread, np.where(size > 0, size, 1.0))
+def sizes_of(action: np.ndarray) -> np.ndarray:
+    """[size]: root mean square of demonstrated actions [N, size]; 1 where all are 0.
+
+    Not their spread: an expert whose actions hardly vary would leave nothing to explore.
+    """
+    size = np.sqrt(np.mean(np.square(action, dtype=np.float64), axis=0))
+    return np.where(size > 0, size, 1.0)
