@@ -1,7 +1,7 @@
 """Actions as learners write them, beside what environments and files hold.
 
 Learners see every action as a vector of about unit size. Quantities are written in units: half of the space's range,
-or the usual size of the demonstrations' where the space has no bounds. Choices are written one-hot, so that classifiers
+or the size that is usual in the demonstrations where the space has no bounds. Choices are written one-hot, so that classifiers
 see no order among them. Only this module knows both sides.
 """
 
