@@ -8,7 +8,7 @@ import time
 
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Box
+from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
 
 
 class Drift(gymnasium.Env):
@@ -133,7 +133,125 @@ class Vehicle(gymnasium.Env):
         return velocity + 0.2 * (np.clip(throttle, -full, full) - velocity)
 
 
-for _cls in (Drift, FarOff, Hangs, Slow, Raises, Dies, Explodes, Forgetful, Moody, Vehicle):
+class Units(Drift):
+    """`Drift` whose action is given in other units, bounded or not."""
+
+    def __init__(self, unit: float = 1.0, shift: float = 0.0, bounded: bool = True) -> None:
+        super().__init__()
+        self.unit, self.shift = unit, shift
+        bound = unit if bounded else np.inf
+        self.action_space = Box(shift - bound, shift + bound, (1,), np.float32)
+
+    def step(self, action):
+        return super().step(np.clip((action - self.shift) / self.unit, -1.0, 1.0))
+
+
+class Steps(Drift):
+    """`Drift` by choices: to the left, nowhere, or to the right."""
+
+    def __init__(self, start: int = 0) -> None:
+        super().__init__()
+        self.action_space, self.first = Discrete(3, start=start), start
+
+    def step(self, action):
+        return super().step([4.0 * (int(action) - self.first - 1)])
+
+
+class TwoSteps(Drift):
+    """`Drift` by two choices at once: whether to move, and where to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.action_space = MultiDiscrete([2, 3])
+
+    def step(self, action):
+        assert action.shape == (2,)
+        return super().step([4.0 * int(action[0]) * (int(action[1]) - 1)])
+
+
+class Named(Steps):
+    """`Steps` that shows its state by name, in no particular order, beside a number of little use."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        inner = Dict(y=Box(-np.inf, np.inf, (2,), np.float32), a=Discrete(2))
+        self.observation_space = Dict(state=inner, clock=Box(-np.inf, np.inf, (1,), np.float32))
+
+    def _observe(self):
+        place, age = super()._observe()
+        side = np.int64(place > 0)
+        return {"state": {"y": np.array([place, age], np.float32), "a": side}, "clock": np.array([age])}
+
+
+class Picture(Drift):
+    """Shows an image."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.observation_space = Dict(image=Box(0, 255, (8, 8, 3), np.uint8), place=Box(-9, 9, (1,)))
+
+
+class Grows(Drift):
+    """Has one more number to see after each reset."""
+
+    def reset(self, *, seed=None, options=None):
+        obs, info = super().reset(seed=seed)
+        size = self.observation_space.shape[0] + 1
+        self.observation_space = Box(-np.inf, np.inf, (size,), np.float32)
+        return np.resize(obs, size), info
+
+
+class Rewires(Drift):
+    """Takes other actions once it is reset."""
+
+    def reset(self, *, seed=None, options=None):
+        self.action_space = Discrete(2)
+        return super().reset(seed=seed)
+
+
+class Swells(Drift):
+    """Each one that is made has more to see than the one before."""
+
+    made = 1
+
+    def __init__(self) -> None:
+        super().__init__()
+        Swells.made += 1
+        self.observation_space = Box(-np.inf, np.inf, (self.made,), np.float32)
+
+    def _observe(self):
+        return np.resize(super()._observe(), self.observation_space.shape)
+
+
+class Huge(Drift):
+    """Observations that float32 can hold, but not their squares."""
+
+    def _observe(self):
+        return 1e30 * super()._observe()
+
+
+def make_drift(unit: float = 1.0) -> gymnasium.Env:
+    """A factory, as users have them."""
+    return gymnasium.wrappers.TimeLimit(Units(unit), 5)
+
+
+_ALL = (
+    Drift,
+    FarOff,
+    Hangs,
+    Slow,
+    Raises,
+    Dies,
+    Explodes,
+    Forgetful,
+    Moody,
+    Vehicle,
+    Steps,
+    TwoSteps,
+    Named,
+    Picture,
+)
+for _cls in _ALL:
     if f"{_cls.__name__}-v0" not in gymnasium.registry:
         gymnasium.register(f"{_cls.__name__}-v0", entry_point=_cls)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rilco.policy.learner import Actor, PolicyLearner, Rollout
+from rilco.tasks.actions import Actions
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,15 @@ TIME_LIMIT = Probe(blank, reward=lambda obs, action: np.full_like(obs, 0.2), len
 """Is a time limit not the end? The value is 0.2 / (1 - discount), and 0.2 * 3 steps at most if it is."""
 
 
+CHOICE = Probe(blank, reward=lambda obs, action: (action == 1).astype(np.float64))
+"""Is the advantage followed? The best of the choices 0, 1 and 2 is 1."""
+
+CHOICE_BY_OBS = Probe(coin, reward=lambda obs, action: (action == 1 + obs).astype(np.float64))
+"""Does the actor look? The best choice is 0 for -1, and 2 for 1."""
+
+CHOICES = Actions((), (3,), (0.0,))
+
+
 def train_on(
     probe: Probe,
     learner: PolicyLearner,
@@ -74,6 +84,7 @@ def train_on(
     iterations: int,
     num_envs: int = 32,
     num_steps: int = 8,
+    actions: Actions = Actions((1,)),
 ):
     """Alternate rollouts and updates, and return the learner's state."""
     rng = np.random.default_rng(0)
@@ -81,35 +92,43 @@ def train_on(
     age = np.arange(num_envs) % probe.length
     obs = probe.observe(rng, age)
     for iteration in range(iterations):
-        rollout, age, obs = _collect(probe, learner.actor(state), rng, age, obs, num_steps)
+        rollout, age, obs = _collect(probe, learner.actor(state), actions, rng, age, obs, num_steps)
         state, _ = learner.update(state, rollout, to_key(iteration))
     return state
 
 
 def act(actor: Actor, obs: np.ndarray) -> np.ndarray:
     """Mean actions [B] for obs [B]."""
+    return outputs(actor, obs)[:, 0]
+
+
+def outputs(actor: Actor, obs: np.ndarray) -> np.ndarray:
+    """Of the network: [B, A] for obs [B]."""
     x = obs[:, None]
     *hidden, head = ({name: np.asarray(array) for name, array in layer.items()} for layer in actor.layers)
     for layer in hidden:
         x = np.tanh(x @ layer["w"] + layer["b"])
-    return (x @ head["w"] + head["b"])[:, 0]
+    return np.asarray(x @ head["w"] + head["b"])
 
 
-def _collect(probe: Probe, actor: Actor, rng: np.random.Generator, age, obs, num_steps: int):
-    std = np.exp(np.asarray(actor.log_std))[0]
+def _collect(
+    probe: Probe, actor: Actor, actions: Actions, rng: np.random.Generator, age, obs, num_steps: int
+):
+    std = np.exp(np.asarray(actor.log_std))
     steps = []
     for _ in range(num_steps):
-        action = act(actor, obs) + std * rng.normal(size=obs.shape)
-        reward = probe.reward(obs, action)
+        noise = actions.noise(rng, len(obs)) if actions.choices else rng.normal(size=(*obs.shape, 1))
+        action = actions.act(outputs(actor, obs), noise, std)
+        reward = probe.reward(obs, actions.decode(action)[:, 0])
         ended = age == probe.length - 1
         steps.append((obs, action, reward, ended))
         age = np.where(ended, 0, age + 1)
         obs = probe.observe(rng, age)
-    all_obs, actions, rewards, ends = (np.stack(column) for column in zip(*steps, strict=True))
+    all_obs, taken, rewards, ends = (np.stack(column) for column in zip(*steps, strict=True))
     never = np.zeros_like(ends)
     rollout = Rollout(
         obs=np.float32(all_obs)[..., None],
-        action=np.float32(actions)[..., None],
+        action=np.float32(taken),
         reward=np.float32(rewards),
         terminated=never if probe.time_limit else ends,
         truncated=ends if probe.time_limit else never,

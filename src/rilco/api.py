@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,8 @@ def train(
     *,
     method: str | None = None,
     task: str | None = None,
-    env: str | None = None,
+    env: Any = None,
+    env_kwargs: Mapping[str, Any] | None = None,
     demos: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
     noise_rate: float | None = None,
     steps: float | None = None,
@@ -35,7 +36,8 @@ def train(
 ) -> Run:
     """Train a policy in the folder `out`; the same as `rilco train`.
 
-    Give a Bullet `task` or any Gymnasium `env`, and `demos` for every method that imitates. `settings` reaches
+    Give a Bullet `task` or any Gymnasium `env`: an id, a class or function of a module with its `env_kwargs`, or an
+    `EnvSpec`. Give `demos` for every method that imitates. `settings` reaches
     every other field of `RunConfig`: `{"classifier.lam": 0.3, "evaluate_every": 50_000}`. With `resume` the run
     in `out` goes on where its last checkpoint is; options left out are taken from it.
     """
@@ -43,6 +45,7 @@ def train(
         "method": method,
         "task": task,
         "env": env,
+        "env_kwargs": env_kwargs,
         "demos": demos,
         "noise_rate": noise_rate,
         "steps": None if steps is None else int(steps),

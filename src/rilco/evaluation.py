@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,21 +28,25 @@ def evaluate(
     episodes: int = 10,
     seed: int = 0,
     task: Task | None = None,
+    env: Any = None,
+    env_kwargs: Mapping[str, Any] | None = None,
     workers: int | None = None,
 ) -> Evaluation:
     """Returns and lengths of whole episodes with the deterministic policy.
 
-    `policy` may be a run folder or a policy file; the environment is the one it was trained in unless `task`
-    says otherwise.
+    `policy` may be a run folder or a policy file; the environment is the one it was trained in unless `task` or
+    `env` say otherwise. `env` is an id, a class or function of a module with its `env_kwargs`, or an `EnvSpec`.
     """
     if episodes < 1:
         raise ConfigError(f"--episodes {episodes}: expected at least 1.")
     if not isinstance(policy, Policy):
         policy = load_policy(policy)
+    if env is not None:
+        task = Task(env=env, env_kwargs=env_kwargs or {}, obs_keys=policy.card.get("obs_keys", ()))
     task = task or task_of(policy)
     check_fits(policy, task)
     workers = min(workers or default_workers(), episodes)
-    sizes = Sizes(workers, 1, policy.obs_dim, policy.action_dim, policy.hidden_sizes)
+    sizes = Sizes(workers, 1, policy.obs_dim, policy.actions, policy.hidden_sizes)
     with RolloutPool(task, sizes, seed=seed, num_workers=workers) as pool:
         return pool.evaluate(policy, episodes=episodes, seed=seed)
 
@@ -55,16 +59,19 @@ def task_of(policy: Policy) -> Task:
             f"{policy}: this policy's file does not say what environment it is for. From Python, "
             "`rilco.evaluate(policy, task=...)` takes one."
         )
-    return Task(task=task, env=env)
+    how = {name: policy.card[name] for name in ("env_kwargs", "obs_keys") if name in policy.card}
+    return Task(task=task, env=env, **how)
 
 
 def check_fits(policy: Policy, task: Task) -> None:
     """Raises unless the policy's observations and actions are those of the environment."""
-    ours, theirs = (policy.obs_dim, policy.action_dim), task.dimensions()
-    if ours != theirs:
+    spaces = task.spaces()
+    ours, theirs = (policy.obs_dim, policy.action_dim), (spaces.observations.width, spaces.actions.width)
+    if ours != theirs or policy.actions.choices != spaces.actions.choices:
         raise RunError(
             f"{policy}: takes {ours[0]} observation and gives {ours[1]} action dimensions, but {task.name} has "
-            f"{theirs[0]} and {theirs[1]}. The policy was trained for another environment."
+            f"{theirs[0]} and {theirs[1]}{' choices' if spaces.actions.choices else ''}. The policy was trained for "
+            "another environment."
         )
 
 
@@ -79,7 +86,7 @@ def frames(
         obs = batch.reset([0], [RepositionedGenerator(seed, EVALUATION).at(0)])
         yield batch.render(0)
         for _ in range(max_steps):
-            outcome = batch.step(policy.mean(obs))
+            outcome = batch.step(policy.best(obs))
             obs = outcome.obs
             yield batch.render(0)
             if outcome.terminated[0] or outcome.truncated[0]:

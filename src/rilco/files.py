@@ -11,7 +11,7 @@ import shutil
 import sys
 import time
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -156,12 +156,14 @@ def is_number(value: Any) -> bool:
 
 def _fits(value: Any, wanted: Any) -> bool:
     """Whether a value is of a type, as far as JSON knows types."""
+    if wanted is Any:
+        return True
     inner = get_args(wanted)
     if get_origin(wanted) in (Union, types.UnionType):
         return any(_fits(value, one) for one in inner)
     if get_origin(wanted) is tuple:
         return isinstance(value, tuple) and all(_fits(item, inner[0]) for item in value)
-    if get_origin(wanted) is dict:
+    if get_origin(wanted) in (dict, Mapping):
         return isinstance(value, dict) and all(_fits(item, inner[1]) for item in value.values())
     if wanted is float:
         return is_number(value)

@@ -29,6 +29,7 @@ from rilco.policy.learner import Actor, PolicyLearner, Rollout
 from rilco.policy.saved import Policy
 from rilco.rewards.learner import RewardLearner
 from rilco.rollout.pool import Transitions
+from rilco.tasks.actions import AS_THEY_ARE, Actions
 
 Info = dict[str, jax.Array]
 
@@ -66,7 +67,7 @@ class Learner(NamedTuple):
     learn: Callable[[LearnerState, Experience, Any, int, jax.Array], tuple[LearnerState, Info]]
     """`learn(state, experience, demo_batches, iteration, key)`, jitted; `key` is the run's, the same every time"""
     policy: Callable[[LearnerState], Policy]
-    """The policy to act with, as NumPy arrays."""
+    """The policy to act with, as NumPy arrays, for actions of the learner's kind."""
     with_policy: Callable[[LearnerState, Policy], LearnerState]
     """Begins with a policy that there is: its network, its spread and its observation statistics."""
     moving_iterations: int
@@ -101,12 +102,14 @@ def make_learner(
     discount: float,
     freeze_normalizer_after: int,
     hold_actor_for: int = 0,
+    actions: Actions = AS_THEY_ARE,
 ) -> Learner:
     """Compose the two learners; without a reward learner the policy learns from the true reward.
 
     In its first `freeze_normalizer_after` iterations the state's normaliser is moved by whoever collects, step by
     step. Then it stays, or, on the true reward, counts an iteration's observations after it. For the first
-    `hold_actor_for` iterations the actor stays as it is, while everything else learns.
+    `hold_actor_for` iterations the actor stays as it is, while everything else learns. `actions` are the policy's kind;
+    left out, they are the environment's own.
     """
     keep_compiled_programs()
 
@@ -153,7 +156,7 @@ def make_learner(
         actor = policy_learner.actor(state.policy)
         layers = [(np.asarray(layer["w"]), np.asarray(layer["b"])) for layer in actor.layers]
         mean, var = np.asarray(state.normalizer.mean), np.asarray(state.normalizer.var)
-        return Policy(mean, var, layers, np.asarray(actor.log_std))
+        return Policy(mean, var, layers, np.asarray(actor.log_std), actions=actions)
 
     def with_policy(state: LearnerState, policy: Policy) -> LearnerState:
         layers = tuple({"w": jnp.asarray(weight), "b": jnp.asarray(bias)} for weight, bias in policy.layers)

@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from rilco.config import RunConfig
     from rilco.policy.learner import PolicyLearner
     from rilco.rewards.learner import RewardLearner
+    from rilco.tasks.actions import Actions
 
 MODULES = "RILCO_METHODS"
 """An environment variable: modules that register methods, with commas between them."""
 POLICY_LEARNERS = ("acktr", "ppo")
 
 # Settings that only some methods read, in groups. A dot at the end stands for all of a part that no group names.
-DEMONSTRATIONS = ("demos", "noise_rate", "demo_kind", "obs_keys")
+DEMONSTRATIONS = ("demos", "noise_rate", "demo_kind")
 ACTING = ("start_from", "hold_actor_for", "freeze_normalizer_after", "acktr.", "ppo.")
 REWARD = (*DEMONSTRATIONS, *ACTING, "policy_learner", "classifier.")
 LOSS = ("classifier.loss",)
@@ -68,6 +69,8 @@ class Method:
     """The method whose iterations take as long, where that need not be measured again."""
     look: Look | None = None
     """In reports; None takes the next free colour, and the name for a label."""
+    learns_choices: bool = True
+    """Whether it has a use for actions that are choices, too."""
 
     def __post_init__(self) -> None:
         if self.runner not in ("acting", "cloning", "several"):
@@ -143,15 +146,26 @@ def make_reward_learner(config: RunConfig, num_demonstrators: int = 1) -> Reward
     return None if make is None else make(config, num_demonstrators)
 
 
-def make_policy_learner(config: RunConfig) -> PolicyLearner:
-    """The policy learner of a run."""
+def make_policy_learner(config: RunConfig, actions: Actions) -> PolicyLearner:
+    """The policy learner of a run with this kind of actions."""
+    from rilco.policy.heads import make_head
+
     if config.policy_learner == "ppo":
         from rilco.policy.ppo import ppo
 
-        return ppo(config.ppo)
+        return ppo(config.ppo, make_head(actions))
     from rilco.policy.acktr import acktr
 
-    return acktr(config.acktr)
+    return acktr(config.acktr, make_head(actions))
+
+
+def check_actions(name: str, actions: Actions) -> None:
+    """Refuses actions that a method cannot learn."""
+    if actions.choices and not find(name).learns_choices:
+        raise ConfigError(
+            f"--method {name}: models noise on quantities, which has no meaning where actions are choices. Take any "
+            "other method, ril-co for example."
+        )
 
 
 # -- the reward learners, by the settings of a run -------------------------------------------------
@@ -262,6 +276,7 @@ METHODS: dict[str, Method] = {
         reads=(*REWARD, *DEMONSTRATORS),
         make_reward=_vild,
         look=Look("VILD", "#E69F00", "P"),
+        learns_choices=False,
     ),
     "bc": Method(
         "behaviour cloning: supervised, without transitions; five gradient steps stand for an iteration",

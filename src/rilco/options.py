@@ -23,6 +23,7 @@ SHORT = {
     "finish": "clean.finish",
     "ril_p_as_published": "classifier.as_published",
 }
+OF_THE_TASK = ("task", "env", "env_kwargs")
 PATHS = ("demos", "nonexpert_demos")
 PPO_ROLLOUT = 4096  # transitions in an iteration with PPO, unless its sizes are given
 
@@ -40,11 +41,8 @@ def make_config(options: Mapping[str, Any], *, stored: RunConfig | None = None) 
     base = stored or RunConfig(method="acktr")  # a stand-in: it needs no demonstrations
     if stored is None:
         top.setdefault("method", "ril-co")
-    changes = {
-        name: _top_level(name, value, base) for name, value in top.items() if name not in ("task", "env")
-    }
-    if {"task", "env"} & set(top):
-        changes["task"] = Task(task=top.get("task"), env=top.get("env"))
+    changes = {name: _top_level(name, value, base) for name, value in top.items() if name not in OF_THE_TASK}
+    changes["task"] = _task(base.task, top, changes)
     method = changes.get("method", base.method)
     if find(method).policy_learner:
         changes.setdefault("policy_learner", find(method).policy_learner)
@@ -56,6 +54,16 @@ def make_config(options: Mapping[str, Any], *, stored: RunConfig | None = None) 
         _set_up_cleaning(changes, inner, base)
     _set_lengths(inner, learner, _iterations(base, changes))
     return dataclasses.replace(base, **changes, **_parts(base, inner))
+
+
+def _task(stored: Task, top: Mapping[str, Any], changes: Mapping[str, Any]) -> Task:
+    """The environment that was given, else the stored one, with what was said about it."""
+    how = {"env_kwargs": top["env_kwargs"]} if "env_kwargs" in top else {}
+    if "obs_keys" in changes:
+        how["obs_keys"] = changes["obs_keys"]
+    if {"task", "env"} & set(top):
+        return Task(task=top.get("task"), env=top.get("env"), **how)
+    return dataclasses.replace(stored, **how)
 
 
 def _set_up_cleaning(changes: dict[str, Any], inner: dict[str, Any], base: RunConfig) -> None:
@@ -161,7 +169,7 @@ def _fitting(value: Any, like: Any, name: str) -> Any:
 def _require_field(record: type, name: str, shown: str) -> None:
     known = [field.name for field in dataclasses.fields(record)]
     if record is RunConfig:
-        known = [*(own for own in known if own != "version"), "env"]
+        known = [*(own for own in known if own != "version"), "env", "env_kwargs"]
     if name not in known:
         raise ConfigError(f"{shown}: no such option; known are {', '.join(known)}.{suggestion(name, known)}")
 

@@ -17,6 +17,7 @@ import numpy as np
 from rilco.bc.training import Cloner
 from rilco.config import RunConfig
 from rilco.data.of_run import Data, read_data
+from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, RunError
 from rilco.learning import Learner, LearnerState, make_learner, to_experience
 from rilco.methods import find, make_policy_learner, make_reward_learner
@@ -35,6 +36,7 @@ from rilco.runs.progress import make_progress
 from rilco.runs.standing import standing
 from rilco.runs.tensorboard import open_events
 from rilco.seeding import DEMONSTRATIONS, generator
+from rilco.tasks.actions import Actions
 
 RECENT_EPISODES = 100  # the logged episode return is the mean over so many
 
@@ -46,7 +48,7 @@ class Trainer:
 
     def __init__(self, config: RunConfig, data: Data, pool: RolloutPool) -> None:
         self.config, self.data, self.pool = config, data, pool
-        self.demos = _demo_arrays(data)
+        self.demos = _demo_arrays(data, pool.sizes.actions)
         makers = 1 if data.demos is None else len(data.demos.demonstrator_names)
         self.reward_learner, self.learner, self.state = _untrained(config, makers, pool.sizes)
         self.key = jax.random.key(config.seed)
@@ -84,11 +86,11 @@ class Trainer:
     def _begin_with(self, policy: Policy) -> None:
         """Start from a policy that there is."""
         ours, theirs = self.policy, policy
-        shapes = [(p.obs_dim, p.hidden_sizes, p.action_dim) for p in (ours, theirs)]
+        shapes = [(p.obs_dim, p.hidden_sizes, p.action_dim, p.actions) for p in (ours, theirs)]
         if shapes[0] != shapes[1]:
             raise ConfigError(
                 f"--start-from {self.config.start_from}: is {theirs!r}, but this run's policy is {ours!r}. Choose a "
-                "policy of the same environment and size, or set the sizes to its own."
+                "policy of the same environment, units of actions and size, or set the sizes to its own."
             )
         self.state = self.learner.with_policy(self.state, policy)
         self.policy = self.learner.policy(self.state)
@@ -191,7 +193,7 @@ def train_in(config: RunConfig, path: Path, how: How, *, resume: bool) -> Iterat
         raise ValueError(f"{config.method} is several runs: use rilco.api.train_config.")
     with how.stop:
         data = read_data(config, how.say)
-        with open_run(path, config, resume=resume) as folder, _pool_if_needed(config, how) as pool:
+        with open_run(path, config, resume=resume) as folder, _pool_if_needed(config, data, how) as pool:
             how.stop.raise_if_requested()  # before anything is learned
             training = make_training(config, data, pool)
             with make_progress(config, path, quiet=how.quiet) as progress:
@@ -210,7 +212,7 @@ def go_on(run: Run, how: How) -> Iterator[Trainer]:
     """A run of any method but cloning as its last checkpoint left it, to go on with in memory. Its folder is only read."""
     config = run.config
     data = read_data(config, how.say)
-    with how.stop, open_pool(config, how.num_workers) as pool:
+    with how.stop, open_pool(config, data.demos, how.num_workers) as pool:
         trainer = Trainer(config, data, pool)
         if restore(trainer, run.path, config)[0] is None:
             raise RunError(
@@ -226,13 +228,14 @@ def load_state(run: Run) -> LearnerState:
     checkpoint, _ = checkpoint_of(run.path, config)
     if checkpoint is None:
         raise RunError(f"{run.path}: has no checkpoint to read. Train first: --resume.")
-    return unflatten(_untrained(config, 1, pool_sizes(config, 1))[-1], checkpoint.arrays)
+    return unflatten(_untrained(config, 1, pool_sizes(config, None, 1))[-1], checkpoint.arrays)
 
 
 def make_training(config: RunConfig, data: Data, pool: RolloutPool | None) -> Trainer | Cloner:
     """What a method trains with, before its first iteration."""
     if find(config.method).runner == "cloning" and data.demos is not None:
-        return Cloner(config.bc, data.demos, seed=config.seed, iterations=config.iterations)
+        actions = run_actions(config, data.demos)
+        return Cloner(config.bc, data.demos, seed=config.seed, iterations=config.iterations, actions=actions)
     if pool is None:
         raise ValueError(f"{config.method} acts, so it needs environments.")
     return Trainer(config, data, pool)
@@ -245,7 +248,8 @@ def _untrained(
     reward_learner = make_reward_learner(config, num_demonstrators=num_demonstrators)
     learner = make_learner(
         reward_learner,
-        make_policy_learner(config),
+        make_policy_learner(config, sizes.actions),
+        actions=sizes.actions,
         discount=config.policy_settings.discount,
         # A given policy's network goes with its statistics: imitation keeps both as they are.
         freeze_normalizer_after=0 if config.start_from else config.freeze_normalizer_after,
@@ -255,28 +259,43 @@ def _untrained(
     return reward_learner, learner, learner.init(key, sizes.obs_dim, sizes.action_dim, sizes.num_envs)
 
 
-def _pool_if_needed(config: RunConfig, how: How) -> contextlib.AbstractContextManager[RolloutPool | None]:
+def _pool_if_needed(
+    config: RunConfig, data: Data, how: How
+) -> contextlib.AbstractContextManager[RolloutPool | None]:
     """Cloning that is never evaluated needs none."""
     if find(config.method).runner == "cloning" and config.evaluate_every < 0:
         return contextlib.nullcontext()
-    return open_pool(config, how.num_workers)
+    return open_pool(config, data.demos, how.num_workers)
 
 
-def open_pool(config: RunConfig, workers: int) -> RolloutPool:
+def open_pool(config: RunConfig, demos: Demonstrations | None, workers: int) -> RolloutPool:
     """A run's environments."""
-    return RolloutPool(config.task, pool_sizes(config, workers), seed=config.seed, num_workers=workers)
+    sizes = pool_sizes(config, demos, workers)
+    return RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers)
 
 
-def pool_sizes(config: RunConfig, workers: int) -> Sizes:
+def pool_sizes(config: RunConfig, demos: Demonstrations | None, workers: int) -> Sizes:
     """What the workers hold; cloning only evaluates, so an environment for each of them is enough."""
-    dimensions = config.task.dimensions()
+    obs_dim, actions = config.task.dimensions()[0], run_actions(config, demos)
     if find(config.method).runner == "cloning":
-        return Sizes(workers, 1, *dimensions, config.bc.hidden_sizes)
-    return Sizes(config.num_envs, config.num_steps, *dimensions, config.policy_settings.hidden_sizes)
+        return Sizes(workers, 1, obs_dim, actions, config.bc.hidden_sizes)
+    return Sizes(config.num_envs, config.num_steps, obs_dim, actions, config.policy_settings.hidden_sizes)
 
 
-def _demo_arrays(data: Data) -> DemoArrays | None:
+def run_actions(config: RunConfig, demos: Demonstrations | None) -> Actions:
+    """A run's kind of actions. Where the environment has no units, those of the policy it starts from, or its data."""
+    actions = config.task.spaces().actions
+    if config.start_from and 0.0 in actions.scale:
+        theirs = load_policy(config.start_from).actions
+        return theirs if theirs.shape == actions.shape else actions.fitted(None)
+    return actions.fitted(None if demos is None else demos.action)
+
+
+def _demo_arrays(data: Data, actions: Actions) -> DemoArrays | None:
+    """As learners write them."""
     if data.demos is None:
         return None
-    known = {} if data.known is None else {"known_obs": data.known.obs, "known_action": data.known.action}
-    return DemoArrays(data.demos.obs, data.demos.action, data.demos.demonstrator, **known)
+    arrays = DemoArrays(data.demos.obs, actions.encode(data.demos.action), data.demos.demonstrator)
+    if data.known is None:
+        return arrays
+    return arrays._replace(known_obs=data.known.obs, known_action=actions.encode(data.known.action))

@@ -16,7 +16,7 @@ from tests.environments import env_id
 import rilco
 from rilco.bc.config import BcConfig
 from rilco.bc.data import CloningData, held_out, prepare, start_weights, statistics
-from rilco.bc.learner import INTERVAL, LEAST_STD, BcState, bc, forget_losses, mean_squared_error
+from rilco.bc.learner import INTERVAL, LEAST_STD, BcState, bc, cloning_loss, forget_losses
 from rilco.bc.training import clone
 from rilco.data.formats import save_file
 from rilco.data.index import EpisodeIndex
@@ -193,7 +193,7 @@ def test_averaged_weights_fit_better_and_steadier_than_the_last():
     state, losses = train(AVERAGING, data, 2000), []
     for last in range(2200, 3001, 200):
         state = train(AVERAGING, data, last - 200, last, after=state)
-        losses.append([mean_squared_error(p, data, data.trained_rows) for p in (state.average, state.params)])
+        losses.append([cloning_loss(p, data, data.trained_rows) for p in (state.average, state.params)])
     of_average, of_last = np.array(losses).T
     assert of_average.mean() < of_last.mean()
     assert of_average.std() < 0.5 * of_last.std()
@@ -232,7 +232,7 @@ def test_training_loss_is_the_mean_over_mini_batches():
     data = prepare(expert_demos(), 0.1, seed=1)
     state = train(dataclasses.replace(TINY, learning_rate=1e-12), data, 40)
     assert state.loss_count == 200
-    all_pairs = float(mean_squared_error(state.params, data, data.trained_rows))
+    all_pairs = float(cloning_loss(state.params, data, data.trained_rows))
     assert float(state.loss_sum) / 200 == pytest.approx(all_pairs, rel=0.05)
     assert forget_losses(state).loss_count == 0
 
@@ -339,9 +339,7 @@ def test_held_out_loss_tells_overfitting_and_the_best_weights_are_returned():
     lowest = int(np.argmin(losses))
     assert len(losses) == lowest + 1 + OVERFITS.patience
     assert losses[-1] > 1.1 * losses[lowest]  # it overfitted
-    on_trained = [
-        float(mean_squared_error(p, data, data.trained_rows)) for p in (policies[lowest], policies[-1])
-    ]
+    on_trained = [float(cloning_loss(p, data, data.trained_rows)) for p in (policies[lowest], policies[-1])]
     assert on_trained[1] < on_trained[0]  # while the loss on what it trains on fell
     assert same(state.best, policies[lowest])
     stopped = clone(demos, OVERFITS, gradient_steps=25_000)

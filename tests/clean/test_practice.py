@@ -27,6 +27,7 @@ from rilco.rollout.layout import Sizes
 from rilco.rollout.pool import RolloutPool
 from rilco.runs.how import How
 from rilco.runs.interrupt import StopSignal
+from rilco.tasks.actions import Actions
 from rilco.tasks.table import Task
 
 ENVS, STEPS = 8, 12
@@ -40,7 +41,7 @@ WITH, AGAINST = (
 
 @pytest.fixture(scope="module")
 def pool():
-    sizes = Sizes(ENVS, STEPS, OBS, ACTION, ())
+    sizes = Sizes(ENVS, STEPS, OBS, Actions((ACTION,)), ())
     with RolloutPool(Task(env=env_id("Vehicle")), sizes, seed=3, num_workers=1) as pool:
         yield pool
 
@@ -109,7 +110,7 @@ def test_falls_are_never_imitated(tmp_path):
     kind.reward.params[0]["w"] = kind.reward.params[0]["w"][:, :3]  # of an action with one dimension
     demos = Demonstrations(np.zeros((40, 2)), np.zeros((40, 1)))
     for steps, good in ((6, ENVS), (12, 0)):
-        sizes = Sizes(ENVS, steps, 2, 1, ())
+        sizes = Sizes(ENVS, steps, 2, Actions((1,)), ())
         with RolloutPool(Task(env=env_id("Drift")), sizes, seed=3, num_workers=1) as pool:
             how = {"practised": 0, "starts": ENVS, "how": HOW}
             record = practise([drifter] * 2, demos, kind, pool, tmp_path / "1.npz", **how)
@@ -120,7 +121,7 @@ def test_falls_are_never_imitated(tmp_path):
 def test_an_attempt_ends_with_its_episode(tmp_path):
     """Episodes of 60 steps, of which the limit says nothing bad; the next one is not part of it."""
     with RolloutPool(
-        Task(env=env_id("Vehicle")), Sizes(ENVS, 150, OBS, ACTION, ()), seed=3, num_workers=1
+        Task(env=env_id("Vehicle")), Sizes(ENVS, 150, OBS, Actions((ACTION,)), ()), seed=3, num_workers=1
     ) as pool:
         record = carry_out([driver(0.8)] * 2, demonstrations(1.6), pool, tmp_path / "1.npz")
     practised = load_file(tmp_path / "1.npz")

@@ -161,3 +161,14 @@ def test_bench_writes_the_documented_json(tmp_path):
     assert all(speed > 0 for speed in table["tasks"]["hopper"].values())
     assert {"collect", "learn"} <= set(table["phases_ms"]["hopper"])
     assert table["peak_rss_mb"] > 0
+
+
+def test_keyword_arguments_of_the_environment(tmp_path):
+    options = ("--env", "tests.environments:Units", "--method", "acktr", "--out", tmp_path / "run")
+    done = rilco("train", *options, "--env-kwargs", "unit=3")
+    assert done.returncode == 2
+    assert "is not JSON" in done.stderr
+    done = rilco("train", *options, "--env-kwargs", '{"speed": 3}')
+    assert done.returncode == 1
+    assert "could not be made with {'speed': 3}" in done.stderr
+    assert "Traceback" not in done.stderr

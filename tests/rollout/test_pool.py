@@ -37,7 +37,7 @@ def make_policy(obs_dim: int, action_dim: int) -> Policy:
 
 def open_pool(task: Task, workers: int, num_envs: int = 8, num_steps: int = 20) -> tuple[RolloutPool, Policy]:
     obs_dim, action_dim = task.dimensions()
-    sizes = Sizes(num_envs, num_steps, obs_dim, action_dim, HIDDEN)
+    sizes = Sizes(num_envs, num_steps, obs_dim, task.spaces().actions.fitted(None), HIDDEN)
     return RolloutPool(task, sizes, seed=3, num_workers=workers), make_policy(obs_dim, action_dim)
 
 

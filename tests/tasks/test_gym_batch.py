@@ -47,14 +47,12 @@ def test_time_limit_is_a_truncation():
     batch.close()
 
 
-@pytest.mark.parametrize(
-    ("env_id", "named"), [("CartPole-v1", "Discrete(2)"), ("FrozenLake-v1", "Discrete(16)")]
-)
-def test_other_spaces_are_refused_by_name(env_id, named):
-    with pytest.raises(TaskError) as caught:
-        GymBatch(env_id, 1)
-    assert named in str(caught.value)
-    assert "Box" in str(caught.value)
+def test_choices_are_taken_and_discrete_observations_are_one_hot():
+    batch = GymBatch("FrozenLake-v1", 2, {"is_slippery": False})
+    assert batch.reset([0, 1], rngs(1, 2)).tolist() == [np.eye(16)[0].tolist()] * 2
+    step = batch.step(np.array([[1.0], [2.0]], np.float32))  # down, and to the right
+    assert step.obs.argmax(axis=1).tolist() == [4, 1]
+    batch.close()
 
 
 def test_unknown_environment():

@@ -14,6 +14,7 @@ from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 from rilco.normalizer import Normalizer
 from rilco.seeding import DEMONSTRATIONS, generator
+from rilco.tasks.actions import AS_THEY_ARE, Actions
 
 MOST_CHECKED = 10_000
 """The loss is measured on at most so many pairs, so that validating millions takes no longer than training."""
@@ -25,7 +26,7 @@ class CloningData(NamedTuple):
     """Pairs, and which of them serve for what. Rows are indices, so that no pair is stored twice."""
 
     obs: jax.Array  # [N, obs_dim] raw
-    action: jax.Array  # [N, action_dim]
+    action: jax.Array  # [N, action_dim] as learners write them
     weight: jax.Array | None  # [N], mean 1 over the trained and over the checked pairs; None: all the same
     normalizer: Normalizer  # of the trained pairs' observations, fixed
     trained_rows: jax.Array  # [M] int32
@@ -38,10 +39,11 @@ def prepare(
     seed: int,
     weights: Sequence[float] | np.ndarray | None = None,
     starts: np.ndarray | None = None,
+    actions: Actions = AS_THEY_ARE,
 ) -> CloningData:
     """Hold out, take the statistics of the rest, and bring everything to the device.
 
-    A pair counts by its weight times that of `start_weights`, where there are any.
+    `actions` say how to write them. A pair counts by its weight times that of `start_weights`, where there are any.
     """
     weight = starts if weights is None else _checked_weights(weights, len(demos))
     if weights is not None and starts is not None:
@@ -60,7 +62,7 @@ def prepare(
         weight = _scaled(weight, held, trained, checked)
     return CloningData(
         jnp.asarray(demos.obs),
-        jnp.asarray(demos.action),
+        jnp.asarray(actions.encode(demos.action)),
         None if weight is None else jnp.asarray(weight, jnp.float32),
         statistics(demos.obs, trained, weight),
         jnp.asarray(trained, jnp.int32),

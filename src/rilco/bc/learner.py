@@ -1,4 +1,4 @@
-"""Behaviour cloning: a deterministic network fitted to the demonstrated actions by mean squared error.
+"""Behaviour cloning: a network fitted to the demonstrated actions by mean squared error, or to choices by cross-entropy.
 
 Pure functions; `training.py` goes from demonstrations to a policy with them.
 """
@@ -19,7 +19,9 @@ from rilco.bc.config import BcConfig
 from rilco.bc.data import CloningData
 from rilco.networks import Layer, apply_mlp, init_mlp
 from rilco.normalizer import normalize
+from rilco.policy.heads import GAUSSIAN, Head
 from rilco.policy.saved import Policy
+from rilco.tasks.actions import AS_THEY_ARE, Actions
 
 Params = tuple[Layer, ...]
 
@@ -52,18 +54,18 @@ class BcLearner(NamedTuple):
     """`train(state, data, first, last, key)`: iterations first to last - 1 in one jitted call, and how many weights are
     not finite after it. `key` is the run's, the same every time: how a run is cut into calls changes no bit of it."""
     loss: Callable[[BcState, CloningData], jax.Array]
-    """Mean squared error on the checked pairs, jitted."""
+    """On the checked pairs, jitted."""
     judge: Callable[[BcState, jax.Array], BcState]
     """Take in a validation's loss: `best` and `waited`."""
     stopped: Callable[[BcState], bool]
     """Whether patience has run out."""
-    policy: Callable[[BcState, CloningData], Policy]
-    """The policy to act with, as NumPy arrays; its spread is that of the errors on the checked pairs."""
+    policy: Callable[..., Policy]
+    """`policy(state, data, actions)`: the one to act with, as NumPy arrays; its spread is that of the errors on the checked pairs."""
 
 
 @functools.cache
-def bc(config: BcConfig = BcConfig()) -> BcLearner:
-    """Build the learner for a setting; the same one every time, so that many clonings compile once."""
+def bc(config: BcConfig = BcConfig(), head: Head = GAUSSIAN) -> BcLearner:
+    """Build the learner for a setting and a kind of actions; the same one every time, so that many clonings compile once."""
     optimizer = (
         optax.adamw(config.learning_rate, weight_decay=config.weight_decay)
         if config.weight_decay
@@ -77,7 +79,7 @@ def bc(config: BcConfig = BcConfig()) -> BcLearner:
         return BcState(params, optimizer.init(params), params, zero, none, params, jnp.inf + zero, none)
 
     def step(state: BcState, data: CloningData, rows: jax.Array, number: jax.Array) -> BcState:
-        loss, gradient = jax.value_and_grad(mean_squared_error)(state.params, data, rows)
+        loss, gradient = jax.value_and_grad(cloning_loss)(state.params, data, rows, head)
         updates, adam = optimizer.update(gradient, state.adam, state.params)
         params = optax.apply_updates(state.params, updates)
         average = _moved(state.average, params, number, config.average_over)
@@ -111,7 +113,7 @@ def bc(config: BcConfig = BcConfig()) -> BcLearner:
 
     @jax.jit
     def loss(state: BcState, data: CloningData) -> jax.Array:
-        return mean_squared_error(state.average, data, data.checked_rows)
+        return cloning_loss(state.average, data, data.checked_rows, head)
 
     @jax.jit
     def judge(state: BcState, loss: jax.Array) -> BcState:
@@ -126,9 +128,13 @@ def bc(config: BcConfig = BcConfig()) -> BcLearner:
     def stopped(state: BcState) -> bool:
         return config.patience > 0 and int(state.waited) >= config.patience
 
-    def policy(state: BcState, data: CloningData) -> Policy:
+    def policy(state: BcState, data: CloningData, actions: Actions = AS_THEY_ARE) -> Policy:
         judged = config.patience > 0 and math.isfinite(state.best_loss)
-        return _to_policy(state.best if judged else state.average, data)
+        params = state.best if judged else state.average
+        log_std = _log_std(params, data) if head.has_spread else np.zeros(0, np.float32)
+        layers = [(np.asarray(layer["w"]), np.asarray(layer["b"])) for layer in params]
+        mean, var = np.asarray(data.normalizer.mean), np.asarray(data.normalizer.var)
+        return Policy(mean, var, layers, np.asarray(log_std), actions=actions)
 
     return BcLearner(init, train, loss, judge, stopped, policy)
 
@@ -140,17 +146,17 @@ def forget_losses(state: BcState) -> BcState:
     )
 
 
-def mean_squared_error(params: Params, data: CloningData, rows: jax.Array) -> jax.Array:
-    """Over the pairs of `rows` and over action dimensions; pairs count by their weights, if they have any."""
-    error = _errors(params, data, rows)
+def cloning_loss(params: Params, data: CloningData, rows: jax.Array, head: Head = GAUSSIAN) -> jax.Array:
+    """Mean over the pairs of `rows` and over numbers or choices; pairs count by their weights, if they have any."""
+    each = head.loss(_outputs(params, data, rows), data.action[rows])
     if data.weight is None:
-        return jnp.mean(jnp.square(error))
-    return jnp.mean(jnp.mean(jnp.square(error), axis=-1) * data.weight[rows])
+        return jnp.mean(each)
+    return jnp.mean(jnp.mean(each, axis=-1) * data.weight[rows])
 
 
-def _errors(params: Params, data: CloningData, rows: jax.Array) -> jax.Array:
+def _outputs(params: Params, data: CloningData, rows: jax.Array) -> jax.Array:
     """[n, action_dim]"""
-    return apply_mlp(params, normalize(data.normalizer, data.obs[rows])) - data.action[rows]
+    return apply_mlp(params, normalize(data.normalizer, data.obs[rows]))
 
 
 def _moved(average: Params, params: Params, number: jax.Array, over: int) -> Params:
@@ -170,11 +176,6 @@ def _count_nonfinite(params: Params) -> jax.Array:
 @jax.jit
 def _log_std(params: Params, data: CloningData) -> jax.Array:
     """Log of the root mean squared error on the checked pairs, per action dimension."""
-    std = jnp.sqrt(jnp.mean(jnp.square(_errors(params, data, data.checked_rows)), axis=0))
+    error = _outputs(params, data, data.checked_rows) - data.action[data.checked_rows]
+    std = jnp.sqrt(jnp.mean(jnp.square(error), axis=0))
     return jnp.log(jnp.maximum(std, LEAST_STD))
-
-
-def _to_policy(params: Params, data: CloningData) -> Policy:
-    layers = [(np.asarray(layer["w"]), np.asarray(layer["b"])) for layer in params]
-    mean, var = np.asarray(data.normalizer.mean), np.asarray(data.normalizer.var)
-    return Policy(mean, var, layers, np.asarray(_log_std(params, data)))

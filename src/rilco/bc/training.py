@@ -18,10 +18,12 @@ from rilco.bc.config import BcConfig
 from rilco.bc.data import prepare, start_weights
 from rilco.bc.learner import INTERVAL, BcLearner, BcState, bc, forget_losses
 from rilco.data.record import Demonstrations
+from rilco.policy.heads import make_head
 from rilco.policy.saved import Policy
 from rilco.runs.checkpoint import Checkpoint, flatten, unflatten
 from rilco.runs.loop import check_finite
 from rilco.runs.metrics import STOPPED
+from rilco.tasks.actions import Actions
 
 
 def clone(
@@ -31,14 +33,17 @@ def clone(
     gradient_steps: int = 50_000,
     seed: int = 1,
     weights: Sequence[float] | np.ndarray | None = None,
+    actions: Actions | None = None,
 ) -> Policy:
     """Clone demonstrations into a policy, without an environment and without a run folder.
 
     `weights` [N], 0 or more, say how much each pair counts; a pair of weight 0 is as good as absent. The number of
-    gradient steps is rounded up to whole iterations. The same policy as `rilco train --method bc` with this seed.
+    gradient steps is rounded up to whole iterations. `actions` are the environment's, `Task(...).spaces().actions`; with
+    them it is the policy of `rilco train --method bc` with this seed. Left out, the demonstrations tell
+    (`Actions.of`).
     """
     iterations = -(-gradient_steps // config.steps_per_iteration)
-    cloner = Cloner(config, demos, seed=seed, iterations=iterations, weights=weights)
+    cloner = Cloner(config, demos, seed=seed, iterations=iterations, weights=weights, actions=actions)
     while not cloner.finished:
         cloner.advance(iterations)
     return cloner.policy
@@ -58,14 +63,17 @@ class Cloner:
         seed: int,
         iterations: int,
         weights: Sequence[float] | np.ndarray | None = None,
+        actions: Actions | None = None,
     ) -> None:
         self.config, self.iterations = config, iterations
+        given = Actions.of(demos.action, discrete=demos.discrete) if actions is None else actions
+        self.actions = given.fitted(demos.action)
         starts = start_weights(demos.index, config.start_weight, config.start_steps)
-        self.data = prepare(demos, config.validation, seed, weights, starts)
+        self.data = prepare(demos, config.validation, seed, weights, starts, actions=self.actions)
         self._demos = demos
-        self.learner: BcLearner = bc(config)
+        self.learner: BcLearner = bc(config, make_head(self.actions))
         self.key = jax.random.key(seed)
-        self.state: BcState = self.learner.init(self.key, demos.obs_dim, demos.action_dim)
+        self.state: BcState = self.learner.init(self.key, demos.obs_dim, self.actions.width)
         self.iteration = 0
 
     @functools.cached_property
@@ -78,7 +86,7 @@ class Cloner:
 
     @property
     def policy(self) -> Policy:
-        return self.learner.policy(self.state, self.data)
+        return self.learner.policy(self.state, self.data, self.actions)
 
     @property
     def finished(self) -> bool:

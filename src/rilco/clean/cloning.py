@@ -17,6 +17,7 @@ from rilco.clean.config import CleanConfig
 from rilco.clean.practice import Practice, make_pool, practise
 from rilco.config import RunConfig
 from rilco.data.formats import load_file
+from rilco.data.of_run import read_demonstrations
 from rilco.evaluation import evaluate
 from rilco.files import read_record, write_atomically
 from rilco.methods import find
@@ -25,7 +26,7 @@ from rilco.policy.saved import Policy
 from rilco.runs.folder import Run
 from rilco.runs.how import How
 from rilco.runs.loop import EVALUATION_SEED_OFFSET, evaluation_record, rounded
-from rilco.training import load_state, train_if_needed
+from rilco.training import load_state, run_actions, train_if_needed
 
 CLONES, PRACTICE = "3-clones", "3-practice"
 KEPT, DROPPED = "kept.npz", "dropped.npz"
@@ -110,12 +111,15 @@ def _practise(
         begun = time.monotonic()
         record.parent.mkdir(exist_ok=True)
         kept, judges = load_file(phases / KEPT), load_state(search)
+        actions = run_actions(search.config, read_demonstrations(search.config))
         policies = [clone.last_policy for clone in clones]
-        starts = clean.practice_starts
+        settled: dict[str, Any] = {
+            "practised": practised,
+            "starts": clean.practice_starts,
+            "actions": actions,
+        }
         with make_pool(config, policies[0], how.num_workers) as pool:
-            practice = practise(
-                policies, kept, judges, pool, out, practised=practised, starts=starts, how=how
-            )
+            practice = practise(policies, kept, judges, pool, out, **settled, how=how)
         practice = practice._replace(seconds=round(time.monotonic() - begun, 3))
         write_atomically(record, json.dumps(practice._asdict(), indent=1).encode())
     practice = read_record(Practice, record)

@@ -10,7 +10,6 @@ no part.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +29,7 @@ from rilco.rollout.layout import Sizes
 from rilco.rollout.pool import RolloutPool, Transitions
 from rilco.runs.how import How
 from rilco.runs.interrupt import StopSignal
+from rilco.tasks.actions import AS_THEY_ARE, Actions
 
 GOOD_ENOUGH = 0.9
 """Share of the demonstrations' own likeness that an attempt must have."""
@@ -72,34 +72,37 @@ def practise(
     practised: int,
     starts: int,
     how: How,
+    actions: Actions = AS_THEY_ARE,
 ) -> Practice:
     """A round, after so many others (`practised`): all policies try at least so many start states, in each round new ones.
 
-    The good attempts go to `out`; without any there is no such file afterwards.
+    The good attempts go to `out`; without any there is no such file afterwards. `actions` are of the judges' kind.
     """
     envs, steps = pool.sizes.num_envs, pool.sizes.num_steps
     heats = -(-starts // envs)
     how.say(f"Practice: {len(policies)} clones, each from the same {heats * envs} start states.")
-    standard = GOOD_ENOUGH * standard_of(kept, judges, steps)
+    standard = GOOD_ENOUGH * standard_of(kept, judges, steps, actions)
     good = []
     for heat in range(heats):
-        for best in best_attempts(policies, (practised + 1) * STARTS + heat, judges, pool, how.stop):
+        for best in best_attempts(policies, (practised + 1) * STARTS + heat, judges, pool, how.stop, actions):
             if best is not None and best.likeness >= standard:
                 good.append(best)
     out.unlink(missing_ok=True)
     if good:
-        save_file(as_demonstrations(good), out)
+        save_file(as_demonstrations(good, discrete=kept.discrete), out)
     return Practice(heats * envs, len(good), len(policies) * heats * envs * steps)
 
 
-def standard_of(kept: Demonstrations, judges: LearnerState, steps: int) -> float:
+def standard_of(
+    kept: Demonstrations, judges: LearnerState, steps: int, actions: Actions = AS_THEY_ARE
+) -> float:
     """How expert-like the demonstrations' first steps are, on average: of those that have so many, if there are any."""
     episodes = list(kept.episodes())
     whole = [demo for demo in episodes if len(demo) >= steps] or episodes
     obs = np.concatenate([demo.obs[:steps] for demo in whole])
     action = np.concatenate([demo.action[:steps] for demo in whole])
     some = slice(None, None, -(-len(obs) // MOST_PAIRS))
-    return float(pair_likeness(judges, obs[some], action[some]).mean())
+    return float(pair_likeness(judges, obs[some], actions.encode(action[some])).mean())
 
 
 class Attempt(NamedTuple):
@@ -109,7 +112,12 @@ class Attempt(NamedTuple):
 
 
 def best_attempts(
-    policies: Sequence[Policy], number: int, judges: LearnerState, pool: RolloutPool, stop: StopSignal
+    policies: Sequence[Policy],
+    number: int,
+    judges: LearnerState,
+    pool: RolloutPool,
+    stop: StopSignal,
+    actions: Actions = AS_THEY_ARE,
 ) -> list[Attempt | None]:
     """From each environment's start of this number the most expert-like attempt that did not end in a fall, if any.
 
@@ -119,7 +127,7 @@ def best_attempts(
     most = -(-2 * pool.sizes.num_steps // 3)
     for policy in policies:
         made = attempt(policy, number, pool)
-        score, (steps, fell) = likeness(judges, made), lived(made)
+        score, (steps, fell) = likeness(judges, made, actions), lived(made)
         for env, before in enumerate(best):
             if not fell[env] and (before is None or score[env] > before.likeness):
                 taken = slice(min(most, int(steps[env])))
@@ -129,10 +137,11 @@ def best_attempts(
     return best
 
 
-def as_demonstrations(attempts: Sequence[Attempt]) -> Demonstrations:
+def as_demonstrations(attempts: Sequence[Attempt], *, discrete: bool = False) -> Demonstrations:
     return Demonstrations(
         np.concatenate([one.obs for one in attempts]),
         np.concatenate([one.action for one in attempts]),
+        discrete=discrete,
         episode=np.repeat(np.arange(len(attempts)), [len(one.obs) for one in attempts]),
         demonstrator_names=("practice",),
     )
@@ -144,27 +153,27 @@ def as_demonstrations(attempts: Sequence[Attempt]) -> Demonstrations:
 def make_pool(config: RunConfig, policy: Policy, workers: int) -> RolloutPool:
     """Environments for attempts of policies of this shape."""
     steps = config.clean.practice_steps
-    sizes = Sizes(config.num_envs, steps, policy.obs_dim, policy.action_dim, policy.hidden_sizes)
+    sizes = Sizes(config.num_envs, steps, policy.obs_dim, policy.actions, policy.hidden_sizes)
     return RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers)
 
 
 def attempt(policy: Policy, number: int, pool: RolloutPool) -> Transitions:
     """The deterministic policy over the pool's `num_steps` steps, every environment from its start state of this number.
 
-    The arrays are the pool's own, and good until its next attempt.
+    The arrays are the pool's own, and good until its next attempt; the actions are the environment's.
     """
     envs = pool.sizes.num_envs
     pool.replay(np.full(envs, number), np.zeros(envs, int), np.zeros((0, policy.action_dim), np.float32))
-    certain = dataclasses.replace(policy, log_std=np.full_like(policy.log_std, -np.inf))
-    return pool.collect(certain, 0)
+    made = pool.collect(policy, 0, sampled=False)
+    return made._replace(action=policy.actions.decode(made.action))
 
 
-def likeness(judges: LearnerState, transitions: Transitions) -> np.ndarray:
-    """[B]: how expert-like the pairs of each environment are, from 0 to 1, by both classifiers.
+def likeness(judges: LearnerState, transitions: Transitions, actions: Actions = AS_THEY_ARE) -> np.ndarray:
+    """[B]: how expert-like the pairs of each environment are, from 0 to 1, by both classifiers of these `actions`.
 
     An attempt ends with its episode. Whoever falls gets nothing for the rest of the time; a time limit is no fall.
     """
-    pairs = pair_likeness(judges, transitions.obs[:-1], transitions.action)
+    pairs = pair_likeness(judges, transitions.obs[:-1], actions.encode(transitions.action))
     steps, fell = lived(transitions)
     total = np.where(np.arange(len(pairs))[:, None] < steps, pairs, 0.0).sum(axis=0)
     return total / np.where(fell, len(pairs), steps)
@@ -178,7 +187,7 @@ def lived(transitions: Transitions) -> tuple[np.ndarray, np.ndarray]:
 
 
 def pair_likeness(judges: LearnerState, obs: np.ndarray, action: np.ndarray) -> np.ndarray:
-    """Of every pair, whatever shape they come in."""
+    """Of every pair, whatever shape they come in; actions are written as the judges learned them."""
     return np.asarray(
         _pair_likeness(judges.reward.params, judges.normalizer, jnp.asarray(obs), jnp.asarray(action))
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rilco.cli.parsing import COUNT
+from rilco.cli.parsing import COUNT, TABLE
 from rilco.cli.sources import demonstrator_names, environment, open_policy
 from rilco.errors import ConfigError
 
@@ -27,6 +27,7 @@ overwrite_option = click.option("--overwrite", is_flag=True, help="Replace a fil
 seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
 task_option = click.option("--task", help="A Bullet task.  [default: the policy's own]")
 env_option = click.option("--env", help="A Gymnasium environment, by id.  [default: the policy's own]")
+env_kwargs_option = click.option("--env-kwargs", type=TABLE, metavar="JSON", help="Its keyword arguments.")
 
 
 def read_keys(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
@@ -50,11 +51,14 @@ def command() -> None:
 )
 @click.option("--episodes", type=click.IntRange(1), help="So many episodes of each policy instead.")
 @click.option("--stochastic", is_flag=True, help="Sample actions.  [default: the mean action]")
-@click.option("--action-noise", default=0.0, help="Variance of Gaussian noise on the actions.  [default: 0]")
+@click.option(
+    "--action-noise", default=0.0, help="Variance of Gaussian noise, in units of the actions.  [default: 0]"
+)
 @click.option("--expert/--non-expert", default=None, help="Ground truth to store.  [default: unknown]")
 @seed_option
 @task_option
 @env_option
+@env_kwargs_option
 @out_option
 @format_option
 @overwrite_option
@@ -68,6 +72,7 @@ def collect_command(
     seed: int,
     task: str | None,
     env: str | None,
+    env_kwargs: dict[str, Any] | None,
     out: str,
     format_name: str | None,
     overwrite: bool,
@@ -87,7 +92,7 @@ def collect_command(
         raise ConfigError(f"--pairs {pairs} and --episodes {episodes}: choose one of the two.")
     check_target(out, format_name, overwrite)
     opened = [open_policy(source) for source in policies]
-    places = [environment(policy, task, env) for policy, _ in opened]
+    places = [environment(policy, task, env, env_kwargs) for policy, _ in opened]
     if len(set(places)) > 1:
         raise ConfigError(
             f"--out {out}: the policies are for different environments "

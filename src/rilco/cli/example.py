@@ -88,7 +88,8 @@ def audit_and_clone(out: Path, say: Callable[[str], None]) -> tuple[Path, Path]:
         judged = audit(task=TASK.name, noise_rate=NOISE_RATE, offline=True)
         say(f"     {judged.verdict.summary}")
         judged.save(out)
-        clone(judged.kept or judged.demonstrations, gradient_steps=CLONING_STEPS).save(policy)
+        kept, actions = judged.kept or judged.demonstrations, TASK.spaces().actions
+        clone(kept, gradient_steps=CLONING_STEPS, actions=actions).save(policy)
     return page, policy
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from typing import Any
 
 import click
 
@@ -25,4 +27,22 @@ class Count(click.ParamType):
         return int(number)
 
 
+class Table(click.ParamType):
+    """Names and values, written as JSON."""
+
+    name = "json"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:
+        try:
+            table = json.loads(value) if isinstance(value, str) else value
+        except ValueError as error:
+            self.fail(
+                f"""{value!r} is not JSON ({error}); write for example '{{"gravity": 3.7}}'.""", param, ctx
+            )
+        if not isinstance(table, dict):
+            self.fail(f"""{value!r} is no table; write for example '{{"gravity": 3.7}}'.""", param, ctx)
+        return table
+
+
 COUNT = Count()
+TABLE = Table()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rilco.policy.saved import Policy
@@ -27,12 +28,17 @@ def open_policy(source: str) -> tuple[Policy, bool | None]:
     return shipped_rung(shipped[1], rung)[0], rung == 1
 
 
-def environment(policy: Policy, task: str | None, env: str | None) -> Task:
+def environment(
+    policy: Policy, task: str | None, env: str | None, env_kwargs: dict[str, Any] | None = None
+) -> Task:
     """What was asked for, else what the policy was trained in."""
     from rilco.evaluation import task_of
     from rilco.tasks.table import Task
 
-    return task_of(policy) if task is None and env is None else Task(task=task, env=env)
+    if task is None and env is None:
+        own = task_of(policy)
+        return own if env_kwargs is None else dataclasses.replace(own, env_kwargs=env_kwargs)
+    return Task(task=task, env=env, env_kwargs=env_kwargs or {}, obs_keys=policy.card.get("obs_keys", ()))
 
 
 def demonstrator_names(sources: tuple[str, ...]) -> list[str]:

@@ -76,7 +76,7 @@ def measure_task(
 ) -> tuple[dict[str, float], dict[str, float], float]:
     """Steps per second by `bare`, `pool` and `train`; milliseconds an iteration by phase; peak memory in MB."""
     config = RunConfig(method=method, task=Task(task=task), demos=("benchmark",), evaluate_every=-1)
-    with open_pool(config, workers) as pool:
+    with open_pool(config, None, workers) as pool:
         demos = _random_demonstrations(pool.sizes.obs_dim, pool.sizes.action_dim)
         trainer = Trainer(config, Data(demos), pool)
         trainer.start()

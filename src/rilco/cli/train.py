@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rilco.cli.parsing import COUNT
+from rilco.cli.parsing import COUNT, TABLE
 from rilco.methods import METHODS
 from rilco.runs.paths import POLICIES, holds_run
 
@@ -26,7 +26,8 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that every command that trains shares."""
     options = [
         click.option("--task", help="A Bullet task: halfcheetah, hopper, walker2d or ant."),
-        click.option("--env", help="Any Gymnasium environment with Box observations and actions, by id."),
+        click.option("--env", help="Any Gymnasium environment: an id, module:Id-v0, or module:factory."),
+        click.option("--env-kwargs", type=TABLE, metavar="JSON", help="Its keyword arguments, as JSON."),
         click.option(
             "--steps",
             type=COUNT,
@@ -91,7 +92,9 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
     default=None,
     help="For vild: take each episode for a demonstrator of its own.",
 )
-@click.option("--obs-keys", metavar="A,B,...", help="Named parts of the files that make up an observation.")
+@click.option(
+    "--obs-keys", metavar="A,B,...", help="Named parts of environment and files that make up an observation."
+)
 @click.option(
     "--demo-kind", help="Non-experts of the standard dataset: policy or gaussian.  [default: policy]"
 )

@@ -22,7 +22,8 @@ GAUSSIAN_FRACTIONS = tuple(published / 3500 for published in (1500, 1000, 800, 5
 row Ant (Gaussian))."""
 
 VARIANCES = (1e-3, 1e2)
-"""Where a variance is looked for. Actions are of order 1: the least is no disturbance, the largest drowns them."""
+"""Where a variance is looked for. In its units an action is of order 1: the least is no disturbance, the largest drowns
+it."""
 
 
 def collect(
@@ -42,8 +43,8 @@ def collect(
     """At least `pairs` pairs in whole episodes, or that many `episodes`; the same arguments give the same bytes.
 
     A few environments play episodes side by side; an episode's start and its noise depend on its number alone.
-    `action_noise` is the variance of Gaussian noise on every action; what is recorded is the action with its
-    noise, as it was executed. `progress` is told the number of finished pairs, or episodes.
+    `action_noise` is the variance of Gaussian noise on every action, in units of the policy's actions; what is recorded
+    is the action with its noise, as it was executed. `progress` is told the number of finished pairs, or episodes.
     """
     _check_amounts(pairs, episodes, action_noise)
     std = _action_std(policy, deterministic, action_noise)
@@ -53,14 +54,15 @@ def collect(
     playing = [_Recording(episode, seed) for episode in range(num_envs)]
     batch = task.make_batch(num_envs)
     try:
-        _check_fit(policy, task, (batch.obs_dim, batch.action_dim))
+        _check_fit(policy, task)
         with _environment_of(task):
             obs = batch.reset(range(num_envs), (seeds.at(recording.episode) for recording in playing))
         # Episodes in order of their number until they hold enough; the last ones are played to their end.
         while not finished.enough:
-            action = policy.predict(obs)
-            if std is not None:
-                action += std * np.stack([recording.noise(policy.action_dim) for recording in playing])
+            noise = None if std is None else np.stack([recording.noise(policy) for recording in playing])
+            action = policy.actions.decode(
+                policy.actions.act(policy.mean(obs), noise, 0.0 if std is None else std)
+            )
             with _environment_of(task):
                 outcome = batch.step(action)
             for row, recording in enumerate(playing):
@@ -75,7 +77,7 @@ def collect(
             progress(finished.amount)
     finally:
         batch.close()
-    return _join(finished.leading, expert, name)
+    return _join(finished.leading, expert, name, discrete=bool(policy.actions.choices))
 
 
 class NoiseLevel(NamedTuple):
@@ -156,8 +158,8 @@ class _Recording:
         self.rows: list[tuple[np.ndarray, np.ndarray, float, bool, bool]] = []
         self._rng = generator(seed, ACTION_NOISE, episode)
 
-    def noise(self, action_dim: int) -> np.ndarray:
-        return self._rng.standard_normal(action_dim, np.float32)
+    def noise(self, policy: Policy) -> np.ndarray:
+        return policy.actions.noise(self._rng)
 
     def add(
         self, obs: np.ndarray, action: np.ndarray, reward: float, terminated: bool, truncated: bool
@@ -197,7 +199,14 @@ class _Finished:
 
 
 def _action_std(policy: Policy, deterministic: bool, action_noise: float) -> np.ndarray | None:
-    """[action_dim]: of the policy's own noise and of what is added, or None if there is neither."""
+    """[action_dim]: of the policy's own noise and of what is added, or None if there is neither. Choices have none."""
+    if policy.actions.choices:
+        if action_noise:
+            raise ConfigError(
+                f"--action-noise {action_noise}: has no meaning for {policy!r}, whose actions are choices. Sample them "
+                "instead: --stochastic."
+            )
+        return None if deterministic else np.zeros(0, np.float32)
     own = np.zeros(policy.action_dim) if deterministic else np.exp(2.0 * policy.log_std)
     variance = own + action_noise
     return np.sqrt(variance).astype(np.float32) if variance.any() else None
@@ -211,9 +220,10 @@ def _check_amounts(pairs: int, episodes: int | None, action_noise: float) -> Non
         raise ConfigError(f"--action-noise {action_noise}: expected a variance, a number of at least 0.")
 
 
-def _check_fit(policy: Policy, task: Task, theirs: tuple[int, int]) -> None:
-    ours = policy.obs_dim, policy.action_dim
-    if ours != theirs:
+def _check_fit(policy: Policy, task: Task) -> None:
+    spaces = task.spaces()
+    ours, theirs = (policy.obs_dim, policy.action_dim), (spaces.observations.width, spaces.actions.width)
+    if ours != theirs or policy.actions.choices != spaces.actions.choices:
         raise ConfigError(
             f"{task.name}: has {theirs[0]} observation and {theirs[1]} action dimensions, but {policy!r} was made "
             f"for {ours[0]} and {ours[1]}. Choose the policy's own environment, or another policy."
@@ -234,12 +244,15 @@ def _environment_of(task: Task) -> Iterator[None]:
         ) from error
 
 
-def _join(chosen: list[dict[str, np.ndarray]], expert: bool | None, name: str) -> Demonstrations:
+def _join(
+    chosen: list[dict[str, np.ndarray]], expert: bool | None, name: str, *, discrete: bool
+) -> Demonstrations:
     columns = {key: np.concatenate([episode[key] for episode in chosen]) for key in chosen[0]}
     lengths = [len(episode["obs"]) for episode in chosen]
     return Demonstrations(
         columns["obs"],
         columns["action"],
+        discrete=discrete,
         reward=columns["reward"],
         terminated=columns["terminated"],
         truncated=columns["truncated"],

@@ -161,6 +161,8 @@ def inspect(
     """Goes through the data once in blocks, and once by episode."""
     if not bounds[0] < bounds[1]:
         raise ConfigError(f"--bounds {bounds[0]:g} {bounds[1]:g}: expected the lower one first.")
+    if demos.discrete:  # choices have no bounds but their own
+        bounds = float(np.nanmin(demos.action)), float(np.nanmax(demos.action))
     returns = None
     if demos.reward is not None:
         with np.errstate(invalid="ignore"):  # inf - inf

@@ -141,7 +141,7 @@ def measure(
     """Mean and standard deviation of each policy's return, from the same start states; one pool plays them all."""
     policies = [load_policy(path) for path in paths]
     first, workers = policies[0], min(default_workers(), episodes)
-    sizes = Sizes(workers, 1, first.obs_dim, first.action_dim, first.hidden_sizes)
+    sizes = Sizes(workers, 1, first.obs_dim, first.actions, first.hidden_sizes)
     measured = []
     with RolloutPool(task_of(first), sizes, seed=0, num_workers=workers) as pool:
         for policy in policies:

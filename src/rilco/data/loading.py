@@ -20,16 +20,18 @@ def load_demonstrations(
     *,
     seed: int | None = None,
     obs_keys: Sequence[str] = (),
+    flat_too: bool = False,
 ) -> Demonstrations:
     """Loads one file, several, or a folder of them; each is a demonstrator, the expert first where known.
 
     With a noise rate the files are mixed by the paper's protocol, which needs their ground truth: one file of
     an expert (in the authors' naming `P1.0`) and others that are not (`P0.4` to `P0.0`); `seed` is that of `mix`.
-    Without a noise rate, every pair is used. `obs_keys` chooses what makes up an observation in formats that name its parts.
+    Without a noise rate, every pair is used. `obs_keys` chooses what makes up an observation in formats that name its
+    parts; with `flat_too`, files without names are taken to hold just that.
     """
     if noise_rate is not None:
         check_noise_rate(noise_rate)
-    parts = [load_file(path, obs_keys=obs_keys) for path in find_files(paths)]
+    parts = [load_file(path, obs_keys=obs_keys, flat_too=flat_too) for path in find_files(paths)]
     if noise_rate is None:
         return concatenate(parts)
     return mix(*expert_and_others(parts), noise_rate, seed=seed)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from rilco.config import RunConfig
+from rilco.data.fitting import fit
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations, by_episode
 from rilco.data.standard import Say, standard_files
-from rilco.methods import find
+from rilco.methods import check_actions, find
 
 
 class Data(NamedTuple):
@@ -28,22 +30,20 @@ class Data(NamedTuple):
 
 def read_data(config: RunConfig, say: Say) -> Data:
     """All that a run learns from, found to fit its environment."""
+    check_actions(config.method, config.task.spaces().actions)
     data = Data(read_demonstrations(config, say), read_known(config))
-    obs_dim, action_dim = config.task.dimensions()
-    for part in data:
-        if part is not None:
-            part.check_dimensions(obs_dim, action_dim, config.task.name)
     if data.demos is not None and find(config.method).make_reward is not None:
         _warn_if_few(data.demos, config)
     return data
 
 
 def read_demonstrations(config: RunConfig, say: Say = lambda line: None) -> Demonstrations | None:
-    """The demonstrations that a run learns from: its files, or the task's standard dataset."""
+    """The demonstrations that a run learns from, as its environment would show them: its files, or the task's
+    standard dataset."""
     if not find(config.method).imitates:
         return None
     files = config.demos or standard_files(config.task, config.demo_kind, say=say)
-    demos = load_demonstrations(files, config.noise_rate, seed=config.seed, obs_keys=config.obs_keys)
+    demos = _load(config, files, config.noise_rate)
     return by_episode(demos) if config.episodes_as_demonstrators else demos
 
 
@@ -51,7 +51,16 @@ def read_known(config: RunConfig) -> Demonstrations | None:
     """Pairs that are known to be non-expert, if there are any."""
     if not config.nonexpert_demos:
         return None
-    return load_demonstrations(config.nonexpert_demos, obs_keys=config.obs_keys)
+    return _load(config, config.nonexpert_demos)
+
+
+def _load(config: RunConfig, files: Sequence[str], noise_rate: float | None = None) -> Demonstrations:
+    """Files, of whose named parts of observations those are used that the environment shows."""
+    spaces = config.task.spaces()
+    names = spaces.observations.names
+    keys: dict[str, Any] = {"obs_keys": names, "flat_too": True} if names else {"obs_keys": config.obs_keys}
+    demos = load_demonstrations(files, noise_rate, seed=config.seed, **keys)
+    return fit(demos, spaces, config.task.name)
 
 
 def _warn_if_few(demos: Demonstrations, config: RunConfig) -> None:

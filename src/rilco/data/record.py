@@ -28,8 +28,10 @@ class Demonstrations:
     obs: np.ndarray
     """[N, obs_dim] float32: what the demonstrator saw, not normalised."""
     action: np.ndarray
-    """[N, action_dim] float32: what it did."""
+    """[N, action_dim] float32: what it did, in the environment's own units. Choices may come as integers, also [N]."""
     _: KW_ONLY
+    discrete: bool = False
+    """Whether actions are choices and no quantities. Follows from integers in `action`."""
     episode: np.ndarray = field(default_factory=lambda: _LEFT_OUT)
     """[N] int32: which unbroken stretch of acting a pair belongs to. Left out: all are one episode."""
     demonstrator: np.ndarray = field(default_factory=lambda: _LEFT_OUT)
@@ -53,7 +55,9 @@ class Demonstrations:
         place = where or ", ".join(self.demonstrator_names) or "demonstrations"
         keep = object.__setattr__  # the class is frozen; this is where its values are settled
         keep(self, "obs", _convert(self.obs, np.float32, "obs", place))
-        keep(self, "action", _convert(self.action, np.float32, "action", place))
+        keep(self, "discrete", self.discrete or np.asarray(self.action).dtype.kind in "iub")
+        given = _convert(self.action, np.float32, "action", place)
+        keep(self, "action", given[:, None] if self.discrete and given.ndim == 1 else given)
         one_for_all = np.zeros(self.obs.shape[:1], np.int32)
         for name in ("episode", "demonstrator"):
             ids = getattr(self, name)
@@ -90,6 +94,11 @@ class Demonstrations:
         if not _NON_FINITE_ALLOWED.get():
             _check_finite(self.obs, "obs", where)
             _check_finite(self.action, "action", where)
+        if self.discrete and not np.array_equal(self.action, np.rint(self.action), equal_nan=True):
+            raise DemonstrationError(
+                f"{where}: the actions are said to be choices, but not all of them are whole numbers. Store them as "
+                "integers."
+            )
         if self.noise_rate is not None:
             check_noise_rate(self.noise_rate)
         # Unnamed demonstrators are numbered from 0, so an id beyond the number of pairs must be a mistake.
@@ -150,6 +159,7 @@ class Demonstrations:
             "episodes": len(self.index),
             "obs_dim": self.obs_dim,
             "action_dim": self.action_dim,
+            "discrete": self.discrete,
             "noise_rate": self.noise_rate,
             "noise_fraction": self.noise_fraction,
             "demonstrators": [one._asdict() for one in demonstrators(self)],
@@ -201,6 +211,12 @@ def concatenate(parts: Sequence[Demonstrations]) -> Demonstrations:
                 f"dimensions, but {parts[0].obs_dim} and {parts[0].action_dim} in {source_names(parts[0])}. "
                 "Demonstrations that are used together must come from the same environment."
             )
+        if part.discrete != parts[0].discrete:
+            choices, quantities = sorted((part, parts[0]), key=lambda one: not one.discrete)
+            raise DemonstrationError(
+                f"{source_names(choices)}: the actions are choices (integers), but quantities in "
+                f"{source_names(quantities)}. Demonstrations that are used together must come from the same environment."
+            )
         episode.append(part.index.number + episodes)
         demonstrator.append(part.demonstrator + makers)
         episodes, makers = episodes + len(part.index), makers + len(part.demonstrator_names)
@@ -211,6 +227,7 @@ def concatenate(parts: Sequence[Demonstrations]) -> Demonstrations:
     return Demonstrations(
         np.concatenate([part.obs for part in parts]),
         np.concatenate([part.action for part in parts]),
+        discrete=parts[0].discrete,
         episode=np.concatenate(episode),
         demonstrator=np.concatenate(demonstrator),
         demonstrator_names=tuple(name for part in parts for name in part.demonstrator_names),

@@ -16,7 +16,8 @@ import jax.numpy as jnp
 
 from rilco.networks import Layer, apply_mlp, init_mlp, trace_mlp
 from rilco.policy.config import AcktrConfig
-from rilco.policy.gaussian import Params, explained_variance, linear_decay, log_prob, mean_entropy
+from rilco.policy.gaussian import Params, explained_variance, linear_decay
+from rilco.policy.heads import GAUSSIAN, Head
 from rilco.policy.kfac import KfacConfig, KfacState, init_kfac, update_kfac
 from rilco.policy.learner import Actor, PolicyLearner, Rollout
 from rilco.policy.returns import n_step_returns
@@ -39,18 +40,19 @@ class Batch(NamedTuple):
     returns: jax.Array  # [N]
 
 
-def acktr(config: AcktrConfig = AcktrConfig()) -> PolicyLearner:
-    """Build the learner for a setting."""
+def acktr(config: AcktrConfig = AcktrConfig(), head: Head = GAUSSIAN) -> PolicyLearner:
+    """Build the learner for a setting and a kind of actions."""
 
     def init(key: jax.Array, obs_dim: int, action_dim: int) -> AcktrState:
         key_actor, key_critic = jax.random.split(key)
-        actor = init_mlp(key_actor, (obs_dim, *config.hidden_sizes, action_dim))
+        actor = init_mlp(key_actor, (obs_dim, *config.hidden_sizes, action_dim), head_gain=head.gain)
         critic = init_mlp(key_critic, (obs_dim, *config.hidden_sizes, 1), head_gain=math.sqrt(2.0))
-        params = Params(Actor(actor, jnp.zeros(action_dim, jnp.float32)), critic)
+        params = Params(Actor(actor, head.init_log_std(action_dim, 0.0)), critic)
         return AcktrState(params, init_kfac(_to_layers(params)))
 
     def update(state: AcktrState, rollout: Rollout, key: jax.Array) -> tuple[AcktrState, Info]:
-        return acktr_step(config, state, rollout, jax.random.normal(key, rollout.reward.shape, jnp.float32))
+        noise = jax.random.normal(key, rollout.reward.shape, jnp.float32)
+        return acktr_step(config, state, rollout, noise, head)
 
     def actor(state: AcktrState) -> Actor:
         return state.params.actor
@@ -62,13 +64,13 @@ def acktr(config: AcktrConfig = AcktrConfig()) -> PolicyLearner:
 
 
 def acktr_step(
-    config: AcktrConfig, state: AcktrState, rollout: Rollout, noise: jax.Array
+    config: AcktrConfig, state: AcktrState, rollout: Rollout, noise: jax.Array, head: Head = GAUSSIAN
 ) -> tuple[AcktrState, Info]:
     """One update. The noise [T, B] is that of the value targets in the Fisher loss."""
     params = state.params
     batch = _make_batch(params.critic, rollout, config.discount)
-    grads, info = jax.grad(_loss, has_aux=True)(params, batch, config)
-    inputs, output_grads = _fisher_statistics(params, batch, noise.reshape(-1))
+    grads, info = jax.grad(_loss, has_aux=True)(params, batch, config, head)
+    inputs, output_grads = _fisher_statistics(params, batch, head, noise.reshape(-1))
     kfac_config = KfacConfig(
         learning_rate=config.learning_rate,
         momentum=config.momentum,
@@ -103,28 +105,28 @@ def _make_batch(critic: tuple[Layer, ...], rollout: Rollout, discount: float) ->
     )
 
 
-def _loss(params: Params, batch: Batch, config: AcktrConfig) -> tuple[jax.Array, Info]:
+def _loss(params: Params, batch: Batch, config: AcktrConfig, head: Head) -> tuple[jax.Array, Info]:
     """value_coef * error^2 - advantage * log-prob - entropy_coef * entropy, each a mean over the batch."""
-    mean = apply_mlp(params.actor.layers, batch.obs)
+    output = apply_mlp(params.actor.layers, batch.obs)
     value = apply_mlp(params.critic, batch.obs)[..., 0]
     log_std = params.actor.log_std
     error = batch.returns - value
     advantage = jax.lax.stop_gradient(error)
     value_loss = jnp.mean(jnp.square(error))
-    policy_loss = -jnp.mean(advantage * log_prob(mean, log_std, batch.action))
-    entropy = mean_entropy(log_std)
+    policy_loss = -jnp.mean(advantage * head.log_prob(output, log_std, batch.action))
+    entropy = head.entropy(output, log_std)
     info = {
         "policy_loss": policy_loss,
         "value_loss": value_loss,
         "entropy": entropy,
-        "log_std": jnp.mean(log_std),
         "explained_variance": explained_variance(advantage, batch.returns),
+        **head.info(log_std),
     }
     return config.value_coef * value_loss + policy_loss - config.entropy_coef * entropy, info
 
 
 def _fisher_statistics(
-    params: Params, batch: Batch, noise: jax.Array
+    params: Params, batch: Batch, head: Head, noise: jax.Array
 ) -> tuple[tuple[jax.Array | None, ...], tuple[jax.Array, ...]]:
     """Return the inputs [N, in] and Fisher-loss output gradients [N, out] of the layers of `_to_layers`.
 
@@ -133,17 +135,18 @@ def _fisher_statistics(
     published setting's learning rate and damping go with this scale.
     """
     layers = _to_layers(params)
-    middle = len(layers) // 2
+    middle, no_spread = len(layers) // 2, params.actor.log_std
 
     def fisher_loss(shifts: tuple[jax.Array, ...]) -> tuple[jax.Array, tuple[jax.Array | None, ...]]:
-        mean, actor_inputs = trace_mlp(params.actor.layers, batch.obs, shifts[:middle])
-        log_std = shifts[middle] + jnp.broadcast_to(params.actor.log_std, mean.shape)
-        value, critic_inputs = trace_mlp(params.critic, batch.obs, shifts[middle + 1 :])
+        output, actor_inputs = trace_mlp(params.actor.layers, batch.obs, shifts[:middle])
+        spread = shifts[middle:-middle]  # none where actions are choices
+        log_std = spread[0] + jnp.broadcast_to(params.actor.log_std, output.shape) if spread else no_spread
+        value, critic_inputs = trace_mlp(params.critic, batch.obs, shifts[-middle:])
         value = value[..., 0]
         target = jax.lax.stop_gradient(value + noise)
         # A sum where the loss takes a mean: each sample's gradient is of its own term, without the 1/N.
-        loss = jnp.sum(jnp.square(value - target)) - jnp.sum(log_prob(mean, log_std, batch.action))
-        return loss, (*actor_inputs, None, *critic_inputs)
+        loss = jnp.sum(jnp.square(value - target)) - jnp.sum(head.log_prob(output, log_std, batch.action))
+        return loss, (*actor_inputs, *(None for _ in spread), *critic_inputs)
 
     shifts = tuple(jnp.zeros((batch.obs.shape[0], *layer["b"].shape), jnp.float32) for layer in layers)
     output_grads, inputs = jax.grad(fisher_loss, has_aux=True)(shifts)
@@ -158,11 +161,14 @@ def _rate_scale(config: AcktrConfig, step: jax.Array) -> jax.Array | float:
 
 
 def _to_layers(params: Params) -> tuple[Layer, ...]:
-    """Line the networks up for K-FAC, to which the log-std is a layer that has only a bias."""
-    return (*params.actor.layers, {"b": params.actor.log_std}, *params.critic)
+    """Line the networks up for K-FAC, to which the log-std, where there is one, is a layer that has only a bias."""
+    spread = ({"b": params.actor.log_std},) if params.actor.log_std.size else ()
+    return (*params.actor.layers, *spread, *params.critic)
 
 
 def _to_params(layers: tuple[Layer, ...]) -> Params:
     """Inverse of `_to_layers`: actor and critic have equally many layers."""
     middle = len(layers) // 2
-    return Params(Actor(layers[:middle], layers[middle]["b"]), layers[middle + 1 :])
+    spread = layers[middle:-middle]
+    log_std = spread[0]["b"] if spread else jnp.zeros(0, jnp.float32)
+    return Params(Actor(layers[:middle], log_std), layers[-middle:])

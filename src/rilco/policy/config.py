@@ -105,7 +105,7 @@ class PpoConfig:
     """Ends the epochs at the first minibatch where the new policy is further than this from the old; None: never."""
 
     log_std_init: float = -1.0
-    """Log standard deviation of the first policy, in units of the environment's actions."""
+    """Log standard deviation of the first policy, in units of the actions (`rilco.tasks.actions`)."""
 
     log_std_final: float | None = None
     """None learns the log standard deviation; a number moves it there linearly over `total_updates` instead."""

@@ -15,7 +15,7 @@ class Rollout(NamedTuple):
     """T steps of B environments, acted by the current policy."""
 
     obs: jax.Array  # [T, B, obs_dim] normalised
-    action: jax.Array  # [T, B, action_dim] as sampled, not clipped
+    action: jax.Array  # [T, B, action_dim] as sampled, not clipped; see `rilco.tasks.actions`
     reward: jax.Array  # [T, B]
     terminated: jax.Array  # [T, B] bool: the episode ended here and nothing follows
     truncated: jax.Array  # [T, B] bool: a time limit cut the episode here
@@ -23,14 +23,14 @@ class Rollout(NamedTuple):
 
 
 class Actor(NamedTuple):
-    """A Gaussian policy: `apply_mlp(layers, obs)` is the mean, `exp(log_std)` the spread in every state."""
+    """`apply_mlp(layers, obs)` is a Gaussian's mean, `exp(log_std)` its spread in every state; or logits of choices."""
 
     layers: tuple[Layer, ...]
-    log_std: jax.Array  # [action_dim]
+    log_std: jax.Array  # [action_dim]; of choices [0]
 
 
 class PolicyLearner(NamedTuple):
-    """An algorithm that improves a policy from rollouts.
+    """An algorithm that improves a policy for one kind of actions from rollouts.
 
     `update` can be jitted, and its state is a pytree of arrays, so that a checkpoint can hold it.
     """

@@ -17,7 +17,8 @@ import optax
 
 from rilco.networks import apply_mlp, init_mlp
 from rilco.policy.config import PpoConfig
-from rilco.policy.gaussian import Params, explained_variance, linear_decay, log_prob, mean_entropy
+from rilco.policy.gaussian import Params, explained_variance, linear_decay
+from rilco.policy.heads import GAUSSIAN, Head
 from rilco.policy.learner import Actor, PolicyLearner, Rollout
 from rilco.policy.returns import generalized_advantages
 
@@ -25,7 +26,7 @@ Info = dict[str, jax.Array]
 
 ADAM_EPSILON = 1e-5  # larger than Adam's usual 1e-8: gradients of a nearly solved task are mostly noise
 ACTOR_HEAD_GAIN = 0.01  # the first policy is nearly the same in every state, so its mean starts near zero
-LOSS_INFO = ("policy_loss", "value_loss", "entropy", "log_std", "clip_fraction", "approx_kl")
+LOSS_INFO = ("policy_loss", "value_loss", "entropy", "clip_fraction", "approx_kl")
 LOG_RATIO_LIMIT = 20.0  # far outside any clip range, and its exponential is finite
 
 
@@ -57,8 +58,8 @@ class _Progress(NamedTuple):
     info: Info
 
 
-def ppo(config: PpoConfig = PpoConfig()) -> PolicyLearner:
-    """Build the learner for a setting."""
+def ppo(config: PpoConfig = PpoConfig(), head: Head = GAUSSIAN) -> PolicyLearner:
+    """Build the learner for a setting and a kind of actions."""
     optimiser = optax.chain(
         optax.clip_by_global_norm(config.max_grad_norm), optax.scale_by_adam(eps=ADAM_EPSILON)
     )
@@ -67,13 +68,12 @@ def ppo(config: PpoConfig = PpoConfig()) -> PolicyLearner:
         key_actor, key_critic = jax.random.split(key)
         actor = init_mlp(key_actor, (obs_dim, *config.hidden_sizes, action_dim), head_gain=ACTOR_HEAD_GAIN)
         critic = init_mlp(key_critic, (obs_dim, *config.hidden_sizes, 1))
-        log_std = jnp.full(action_dim, config.log_std_init, jnp.float32)
-        params = Params(Actor(actor, log_std), critic)
+        params = Params(Actor(actor, head.init_log_std(action_dim, config.log_std_init)), critic)
         return PpoState(params, optimiser.init(params), jnp.zeros((), jnp.int32))
 
     def update(state: PpoState, rollout: Rollout, key: jax.Array) -> tuple[PpoState, Info]:
-        batch = _make_batch(state.params, rollout, config)
-        params, adam, info = _run_epochs(config, optimiser, state, batch, key)
+        batch = _make_batch(state.params, rollout, config, head)
+        params, adam, info = _run_epochs(config, head, optimiser, state, batch, key)
         params = _schedule_log_std(params, state.updates + 1, config)
         info["explained_variance"] = explained_variance(batch.advantage, batch.returns)
         return PpoState(params, adam, state.updates + 1), info
@@ -89,6 +89,7 @@ def ppo(config: PpoConfig = PpoConfig()) -> PolicyLearner:
 
 def _run_epochs(
     config: PpoConfig,
+    head: Head,
     optimiser: optax.GradientTransformation,
     state: PpoState,
     batch: Batch,
@@ -101,7 +102,7 @@ def _run_epochs(
 
     def learn(carried: _Progress, indices: jax.Array) -> _Progress:
         minibatch = jax.tree.map(lambda array: array[indices], batch)
-        grads, info = jax.grad(_loss, has_aux=True)(carried.params, minibatch, config)
+        grads, info = jax.grad(_loss, has_aux=True)(carried.params, minibatch, config, head)
         stopped = carried.stopped if config.target_kl is None else info["approx_kl"] > config.target_kl
         directions, adam = optimiser.update(grads, carried.adam)
         # The step that finds the policy too far already is not taken; only Adam's averages have seen it.
@@ -119,7 +120,8 @@ def _run_epochs(
     transitions = batch.counted.shape[0]
     count, size = minibatch_shape(transitions, config.minibatch_size)
     indices = _shuffles(key, transitions, config.epochs)[:, : count * size]
-    no_info = dict.fromkeys(LOSS_INFO, jnp.zeros((), jnp.float32))
+    logged = (*LOSS_INFO, *head.info(state.params.actor.log_std))
+    no_info = dict.fromkeys(logged, jnp.zeros((), jnp.float32))
     start = _Progress(state.params, state.adam, jnp.zeros((), bool), no_info)
     end, infos = jax.lax.scan(step, start, indices.reshape(config.epochs * count, size))
     return end.params, end.adam, {name: jnp.mean(values[-count:]) for name, values in infos.items()}
@@ -149,7 +151,7 @@ def _shuffles(key: jax.Array, transitions: int, epochs: int) -> jax.Array:
     return jax.vmap(lambda epoch_key: jax.random.permutation(epoch_key, transitions))(keys)
 
 
-def _make_batch(params: Params, rollout: Rollout, config: PpoConfig) -> Batch:
+def _make_batch(params: Params, rollout: Rollout, config: PpoConfig, head: Head) -> Batch:
     """Work out the advantages and what the acting policy thought of its actions; flatten [T, B] into [N]."""
     value = apply_mlp(params.critic, rollout.obs)[..., 0]
     last_value = apply_mlp(params.critic, rollout.last_obs)[..., 0]
@@ -162,23 +164,24 @@ def _make_batch(params: Params, rollout: Rollout, config: PpoConfig) -> Batch:
         config.discount,
         config.gae_lambda,
     )
-    mean = apply_mlp(params.actor.layers, rollout.obs)
+    output = apply_mlp(params.actor.layers, rollout.obs)
     return Batch(
         obs=rollout.obs.reshape(-1, rollout.obs.shape[-1]),
         action=rollout.action.reshape(-1, rollout.action.shape[-1]),
-        log_prob=log_prob(mean, params.actor.log_std, rollout.action).reshape(-1),
+        log_prob=head.log_prob(output, params.actor.log_std, rollout.action).reshape(-1),
         advantage=advantage.reshape(-1),
         returns=(advantage + value).reshape(-1),
         counted=(rollout.terminated | ~rollout.truncated).astype(jnp.float32).reshape(-1),
     )
 
 
-def _loss(params: Params, batch: Batch, config: PpoConfig) -> tuple[jax.Array, Info]:
+def _loss(params: Params, batch: Batch, config: PpoConfig, head: Head) -> tuple[jax.Array, Info]:
     """value_coef * error^2 - clipped surrogate - entropy_coef * entropy, means over the steps that count."""
     log_std = params.actor.log_std
     if config.log_std_final is not None:
         log_std = jax.lax.stop_gradient(log_std)
-    new_log_prob = log_prob(apply_mlp(params.actor.layers, batch.obs), log_std, batch.action)
+    output = apply_mlp(params.actor.layers, batch.obs)
+    new_log_prob = head.log_prob(output, log_std, batch.action)
     value = apply_mlp(params.critic, batch.obs)[..., 0]
     weight = batch.counted / jnp.maximum(jnp.sum(batch.counted), 1.0)
     log_ratio = jnp.clip(new_log_prob - batch.log_prob, -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT)
@@ -186,16 +189,16 @@ def _loss(params: Params, batch: Batch, config: PpoConfig) -> tuple[jax.Array, I
     surrogate = clipped_surrogate(ratio, standardise(batch.advantage, weight), config.clip_range)
     policy_loss = -jnp.sum(weight * surrogate)
     value_loss = jnp.sum(weight * jnp.square(batch.returns - value))
-    entropy = mean_entropy(log_std)
+    entropy = head.entropy(output, log_std)
     outside = (jnp.abs(ratio - 1.0) > config.clip_range).astype(jnp.float32)
     info = {
         "policy_loss": policy_loss,
         "value_loss": value_loss,
         "entropy": entropy,
-        "log_std": jnp.mean(log_std),
         "clip_fraction": jnp.sum(weight * outside),
         # An estimate of KL(old || new) that no sample makes negative: E[ratio - 1 - log ratio].
         "approx_kl": jnp.sum(weight * (ratio - 1.0 - log_ratio)),
+        **head.info(log_std),
     }
     return config.value_coef * value_loss + policy_loss - config.entropy_coef * entropy, info
 

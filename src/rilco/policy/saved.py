@@ -9,7 +9,7 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +18,31 @@ import numpy as np
 from rilco.errors import RunError
 from rilco.files import write_atomically
 from rilco.runs.paths import policy_file
+from rilco.tasks.actions import AS_THEY_ARE, Actions
 
 OBS_CLIP = 10.0
 OBS_EPSILON = 1e-8
 FORMAT = "rilco-policy-1"
 _HUGE = float(np.finfo(np.float32).max)
-HEADER = {"format", "card", "sha256"}  # the last is not in files of the first version
+HEADER = {"format", "card", "actions", "sha256"}  # of which files of the first version have only two
 
 
 @dataclass(frozen=True, repr=False)
 class Policy:
-    """Gaussian policy: normalised observation -> tanh network -> mean action, plus a fixed log-std."""
+    """Normalised observation -> tanh network -> a mean action beside a fixed log-std, or logits of choices."""
 
     obs_mean: np.ndarray  # [obs_dim]
     obs_var: np.ndarray  # [obs_dim]
     layers: Sequence[tuple[np.ndarray, np.ndarray]]  # (weight [in, out], bias [out]), head last
-    log_std: np.ndarray  # [action_dim]
+    log_std: np.ndarray  # [action_dim]; of choices [0]
     card: Mapping[str, Any] = field(default_factory=dict)
     """Where the policy comes from: task, method, seed, transitions, return."""
+    actions: Actions = AS_THEY_ARE
+    """What the outputs stand for. Left out: they are the environment's actions."""
+
+    def __post_init__(self) -> None:
+        if not self.actions.width:
+            object.__setattr__(self, "actions", Actions((self.action_dim,)))
 
     @property
     def obs_dim(self) -> int:
@@ -43,7 +50,8 @@ class Policy:
 
     @property
     def action_dim(self) -> int:
-        return int(self.log_std.shape[0])
+        """Outputs of the network."""
+        return int(self.layers[-1][1].shape[0])
 
     @property
     def hidden_sizes(self) -> tuple[int, ...]:
@@ -54,7 +62,7 @@ class Policy:
         return 1.0 / np.sqrt(self.obs_var + np.float32(OBS_EPSILON))
 
     def mean(self, obs: np.ndarray) -> np.ndarray:
-        """Mean actions [n, action_dim] of float32 observations [n, obs_dim]."""
+        """Outputs [n, action_dim] for float32 observations [n, obs_dim]: mean actions in units, or logits."""
         x = obs - self.obs_mean
         x *= self._obs_scale
         np.clip(x, -OBS_CLIP, OBS_CLIP, out=x)
@@ -65,6 +73,10 @@ class Policy:
             np.tanh(x, out=x)
         return x @ head + bias
 
+    def best(self, obs: np.ndarray) -> np.ndarray:
+        """The likeliest actions for observations [n, obs_dim], flat, in the environment's terms: what a batch steps."""
+        return self.actions.decode(self.actions.act(self.mean(obs)))
+
     def predict(
         self,
         obs: np.ndarray,
@@ -72,19 +84,22 @@ class Policy:
         deterministic: bool = True,
         rng: np.random.Generator | None = None,
     ) -> np.ndarray:
-        """Actions for one observation [obs_dim] or many [n, obs_dim]; sampled when not deterministic."""
+        """Actions for one observation [obs_dim] or many [n, obs_dim]; sampled when not deterministic.
+
+        They are in the environment's own units and shape, and whole numbers where they are choices.
+        """
         obs = np.asarray(obs, np.float32)
         if obs.ndim not in (1, 2) or obs.shape[-1] != self.obs_dim:
             raise ValueError(
                 f"predict: expected observations of shape ({self.obs_dim},) or (n, {self.obs_dim}), "
                 f"got {obs.shape}"
             )
-        action = self.mean(np.atleast_2d(obs))
-        if not deterministic:
-            rng = rng or np.random.default_rng()
-            noise = rng.standard_normal(action.shape, np.float32)
-            action = action + np.exp(self.log_std) * noise
-        return action[0] if obs.ndim == 1 else action
+        output = self.mean(np.atleast_2d(obs))
+        noise = None if deterministic else self.actions.noise(rng or np.random.default_rng(), len(output))
+        action = self.actions.shaped(
+            self.actions.decode(self.actions.act(output, noise, np.exp(self.log_std)))
+        )
+        return np.asarray(action[0]) if obs.ndim == 1 else action
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The weights as a flat table, in the order and under the names that files use."""
@@ -94,18 +109,26 @@ class Policy:
         return {name: np.ascontiguousarray(array, np.float32) for name, array in table.items()}
 
     @classmethod
-    def from_arrays(cls, table: Mapping[str, np.ndarray], card: Mapping[str, Any] | None = None) -> Policy:
+    def from_arrays(
+        cls,
+        table: Mapping[str, np.ndarray],
+        card: Mapping[str, Any] | None = None,
+        actions: Actions = AS_THEY_ARE,
+    ) -> Policy:
         count = sum(name.endswith(".weight") for name in table)
         layers = [(table[f"layer{i}.weight"], table[f"layer{i}.bias"]) for i in range(count)]
-        return cls(table["obs_mean"], table["obs_var"], layers, table["log_std"], dict(card or {}))
+        return cls(table["obs_mean"], table["obs_var"], layers, table["log_std"], dict(card or {}), actions)
 
     def save(self, path: str | Path) -> None:
         """Write a safetensors file, atomically; the same policy always gives the same bytes."""
         from safetensors.numpy import save
 
         # One metadata entry only: safetensors does not fix the order of several.
-        table, card = self.arrays(), dict(self.card)
-        header = {"format": FORMAT, "card": card, "sha256": _digest(table, card)}
+        table = self.arrays()
+        header: dict[str, Any] = {"format": FORMAT, "card": dict(self.card)}
+        if self.actions != Actions((self.action_dim,)):
+            header["actions"] = asdict(self.actions)
+        header["sha256"] = _digest(table, header)
         write_atomically(Path(path), save(table, metadata={"rilco": json.dumps(header, sort_keys=True)}))
 
     def __repr__(self) -> str:
@@ -114,10 +137,11 @@ class Policy:
         return f"Policy({name}, {' -> '.join(map(str, sizes))})"
 
 
-def _digest(table: Mapping[str, np.ndarray], card: Any) -> str:
-    """SHA-256 of the weights, their names and shapes, and the card."""
+def _digest(table: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> str:
+    """SHA-256 of the weights, their names and shapes, the card, and the kind of actions where it is written."""
     shapes = {name: (array.shape, str(array.dtype)) for name, array in table.items()}
-    digest = hashlib.sha256(json.dumps([shapes, card], sort_keys=True).encode())
+    words = [shapes, header.get("card"), *([header["actions"]] if "actions" in header else [])]
+    digest = hashlib.sha256(json.dumps(words, sort_keys=True).encode())
     for name in sorted(table):
         digest.update(table[name].tobytes())
     return digest.hexdigest()
@@ -157,17 +181,21 @@ def _read_policy(file: Path) -> Policy:
             f"{file}: expected a policy of format {FORMAT!r}, found {header.get('format')!r}; "
             "it was not written by this version of rilco."
         )
-    if set(header) - HEADER or header.get("sha256", "") not in ("", _digest(table, header.get("card"))):
+    if set(header) - HEADER or header.get("sha256", "") not in ("", _digest(table, header)):
         raise RunError(
             f"{file}: does not match its checksum; it was changed after it was written. Restore it."
         )
-    complaint = _complaint(table) or _complaint_of_card(header.get("card"))
+    try:
+        actions = Actions.from_json(header["actions"]) if "actions" in header else AS_THEY_ARE
+        complaint = _complaint(table, actions) or _complaint_of_card(header.get("card"))
+    except ValueError as error:
+        complaint = str(error)
     if complaint:
         raise RunError(f"{file}: {complaint}. The file is damaged, or not a policy: write or copy it again.")
-    return Policy.from_arrays(table, header["card"])
+    return Policy.from_arrays(table, header["card"], actions)
 
 
-def _complaint(table: Mapping[str, np.ndarray]) -> str | None:
+def _complaint(table: Mapping[str, np.ndarray], actions: Actions) -> str | None:
     """Why the arrays cannot act, or None: a policy that is loaded never gives anything but finite actions."""
     count = max(1, sum(name.endswith(".weight") for name in table))
     layers = [(f"layer{i}.weight", f"layer{i}.bias") for i in range(count)]
@@ -176,24 +204,30 @@ def _complaint(table: Mapping[str, np.ndarray]) -> str | None:
         return f"the policy has the arrays {sorted(table)[:9]}; expected {sorted(expected)[:9]}"
     for name, array in table.items():
         ndim = 2 if name.endswith(".weight") else 1
-        if array.dtype != np.float32 or array.ndim != ndim or array.size == 0 or not np.isfinite(array).all():
+        empty = array.size == 0 and not (name == "log_std" and actions.choices)
+        if array.dtype != np.float32 or array.ndim != ndim or empty or not np.isfinite(array).all():
             return (
                 f"{name} has the type {array.dtype} and the shape {list(array.shape)}, or values that are not finite; "
                 f"expected finite float32 in {ndim} dimensions"
             )
     widths = [len(table["obs_mean"]), *(len(table[bias]) for _, bias in layers)]
-    if table["obs_var"].shape != (widths[0],) or table["log_std"].shape != (widths[-1],):
+    spread = 0 if actions.choices else widths[-1]
+    if table["obs_var"].shape != (widths[0],) or table["log_std"].shape != (spread,):
         return "obs_var is not as long as obs_mean, or log_std not as the last bias"
+    if actions.width not in (0, widths[-1]):
+        return f"its actions have {actions.width} numbers, and the last bias {widths[-1]}"
     if (table["obs_var"] < 0).any():
         return "obs_var holds negative variances"
+    std = math.exp(min(float(table["log_std"].max(initial=-np.inf)), 700.0))
+    unit, origin = max((1.0, *actions.scale)), max((0.0, *map(abs, actions.origin)))
     largest = OBS_CLIP  # of what goes into a layer: tanh gives 1 at most
     for (weight, bias), shape in zip(layers, itertools.pairwise(widths), strict=True):
         if table[weight].shape != shape:
             return f"{weight} has the shape {list(table[weight].shape)}; expected {list(shape)}"
         sums = largest * np.abs(table[weight]).sum(axis=0, dtype=np.float64) + np.abs(table[bias])
         largest = 1.0
-        if max(float(sums.max()), math.exp(min(float(table["log_std"].max()), 700.0))) > _HUGE:
-            return f"{weight}, {bias} or log_std is so large that actions would be infinite"
+        if max(float(sums.max()), std) * unit + origin > _HUGE:
+            return f"{weight}, {bias}, log_std or their unit is so large that actions would be infinite"
     return None
 
 

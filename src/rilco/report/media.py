@@ -55,7 +55,7 @@ def moments(policy: Policy, task: Task, *, seed: int = 0) -> tuple[list[np.ndarr
         for step in range(MOMENTS[-1] + 1):
             if step in MOMENTS:
                 frames.append(np.asarray(batch.render(0))[CROP])
-            outcome = batch.step(policy.mean(obs))
+            outcome = batch.step(policy.best(obs))
             obs = outcome.obs
             if outcome.terminated[0] or outcome.truncated[0]:
                 return frames, step + 1

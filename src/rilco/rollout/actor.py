@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rilco.errors import TaskError
 from rilco.policy.saved import Policy
 from rilco.rollout.layout import SharedArrays, Sizes
 from rilco.seeding import ACTION_NOISE, EPISODE, EVALUATION, RepositionedGenerator, generator
+from rilco.tasks.batch import Batch
 from rilco.tasks.table import Task
 
 MAX_EVALUATION_STEPS = 10_000  # an environment without a time limit must not hang the run
@@ -29,6 +31,7 @@ class EnvironmentSlice:
         self.rows = slice(first, last)
         self.first = first
         self.batch = task.make_batch(last - first)
+        check_fits(self.batch, sizes, task.name)
         self.obs = np.zeros((sizes.num_envs, sizes.obs_dim), np.float32)
         self.episode = np.zeros(last - first, np.int64)
         self.episode_return = np.zeros(last - first)
@@ -38,23 +41,23 @@ class EnvironmentSlice:
         self.obs[self.rows] = self._reset(list(range(self.batch.num_envs)))
         shared["obs"][0, self.rows] = self.obs[self.rows]
 
-    def collect(self, iteration: int, steps: range, shared: SharedArrays) -> None:
+    def collect(self, iteration: int, steps: range, shared: SharedArrays, sampled: bool = True) -> None:
         """Act in these of the iteration's steps and write the transitions into this slice's rows."""
         rows, sizes = self.rows, self.sizes
         policy = shared.read_policy()
-        noise = generator(self.seed, ACTION_NOISE, iteration).standard_normal(
-            (sizes.num_steps, sizes.num_envs, sizes.action_dim), np.float32
-        )[:, rows]
-        noise = noise * np.exp(policy.log_std)
+        rng = generator(self.seed, ACTION_NOISE, iteration)
+        noise = sizes.actions.noise(rng, sizes.num_steps, sizes.num_envs)[:, rows]
+        std = np.exp(policy.log_std)
         for t in steps:
-            action = policy.mean(self.obs)[rows] + noise[t]
+            output = policy.mean(self.obs)[rows]
+            action = sizes.actions.act(output, noise[t] if sampled else None, std)
             shared["obs"][t, rows] = self.obs[rows]
             shared["action"][t, rows] = action
             self._step(action, t, shared)
         shared["obs"][steps.stop, rows] = self.obs[rows]
 
     def _step(self, action: np.ndarray, t: int, shared: SharedArrays) -> None:
-        obs, reward, terminated, truncated = self.batch.step(action)
+        obs, reward, terminated, truncated = self.batch.step(self.sizes.actions.decode(action))
         shared["beat"][self.rows] += 1
         shared["reward"][t, self.rows] = reward
         shared["terminated"][t, self.rows] = terminated
@@ -92,13 +95,24 @@ class EnvironmentSlice:
         offsets = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(int)
         for t in range(int(lengths.max(initial=0))):
             rows = np.flatnonzero(lengths > t)
-            outcome = self.batch.step(actions[offsets[rows] + t], rows.tolist())
+            taken = self.sizes.actions.decode(actions[offsets[rows] + t])
+            outcome = self.batch.step(taken, rows.tolist())
             self.obs[self.first + rows] = outcome.obs
             self.episode_return[rows] += outcome.reward
             shared["beat"][self.rows] += 1
 
     def close(self) -> None:
         self.batch.close()
+
+
+def check_fits(batch: Batch, sizes: Sizes, env_name: str) -> None:
+    """Raises TaskError where a worker's environments differ from the one that the run's sizes were read from."""
+    ours, theirs = (sizes.obs_dim, sizes.actions.size), (batch.obs_dim, batch.action_dim)
+    if ours != theirs:
+        raise TaskError(
+            f"{env_name}: made again, it has {theirs[0]} observation and {theirs[1]} action dimensions, but "
+            f"{ours[0]} and {ours[1]} are expected. Its spaces must not change."
+        )
 
 
 def evaluate(
@@ -127,7 +141,7 @@ def evaluate(
             if not rows:
                 return returns[episodes].tolist(), lengths[episodes].tolist()
             active = [playing[row] for row in rows]
-            outcome = batch.step(policy.mean(obs)[active], rows)
+            outcome = batch.step(policy.best(obs)[active], rows)
             obs[active] = outcome.obs
             beat += 1
             returns[active] += outcome.reward

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import mmap
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from rilco.policy.saved import Policy
+from rilco.tasks.actions import Actions
 
 Shapes = dict[str, tuple[tuple[int, ...], str]]
 
@@ -20,8 +23,18 @@ class Sizes:
     num_envs: int
     num_steps: int
     obs_dim: int
-    action_dim: int
+    actions: Actions
     hidden: tuple[int, ...]
+
+    @property
+    def action_dim(self) -> int:
+        """Of actions as learners write them."""
+        return self.actions.width
+
+    @classmethod
+    def from_json(cls, table: Mapping[str, Any]) -> Sizes:
+        parts = {"actions": Actions.from_json(table["actions"]), "hidden": tuple(table["hidden"])}
+        return cls(**{**table, **parts})
 
 
 class SharedArrays:
@@ -33,6 +46,7 @@ class SharedArrays:
     def __init__(self, sizes: Sizes, descriptor: int) -> None:
         shapes = {**_policy_shapes(sizes), **_transition_shapes(sizes)}
         self._policy_names = list(_policy_shapes(sizes))
+        self._actions = sizes.actions
         self._memory = mmap.mmap(descriptor, total_bytes(sizes))
         self._arrays: dict[str, np.ndarray] = {}
         offset = 0
@@ -50,7 +64,8 @@ class SharedArrays:
 
     def read_policy(self) -> Policy:
         """A private copy, so that a worker never acts with weights that are being written."""
-        return Policy.from_arrays({name: self._arrays[name].copy() for name in self._policy_names})
+        arrays = {name: self._arrays[name].copy() for name in self._policy_names}
+        return Policy.from_arrays(arrays, actions=self._actions)
 
 
 def total_bytes(sizes: Sizes) -> int:
@@ -65,7 +80,7 @@ def _aligned(size: int) -> int:
 def _policy_shapes(sizes: Sizes) -> Shapes:
     widths = (sizes.obs_dim, *sizes.hidden, sizes.action_dim)
     shapes: Shapes = dict.fromkeys(("obs_mean", "obs_var"), ((sizes.obs_dim,), "float32"))
-    shapes["log_std"] = ((sizes.action_dim,), "float32")
+    shapes["log_std"] = ((sizes.actions.spread_width,), "float32")
     for i, (fan_in, fan_out) in enumerate(itertools.pairwise(widths)):
         shapes[f"layer{i}.weight"] = ((fan_in, fan_out), "float32")
         shapes[f"layer{i}.bias"] = ((fan_out,), "float32")

@@ -39,7 +39,7 @@ class Transitions(NamedTuple):
     obs: np.ndarray  # [T + 1, B, obs_dim]; the last line is what the policy sees next
     obs_mean: np.ndarray  # [T + 1, obs_dim] by which each line was normalised for the policy
     obs_var: np.ndarray  # [T + 1, obs_dim]
-    action: np.ndarray  # [T, B, action_dim]
+    action: np.ndarray  # [T, B, action_dim] as learners write them (`rilco.tasks.actions`)
     reward: np.ndarray  # [T, B] the environment's own
     terminated: np.ndarray  # [T, B]
     truncated: np.ndarray  # [T, B]
@@ -86,8 +86,10 @@ class RolloutPool:
         self._command("start")
         return self._shared["obs"][0].copy()
 
-    def collect(self, policy: Policy, iteration: int, observe: Observe | None = None) -> Transitions:
-        """Let all environments act for `num_steps` steps with this policy.
+    def collect(
+        self, policy: Policy, iteration: int, observe: Observe | None = None, *, sampled: bool = True
+    ) -> Transitions:
+        """Let all environments act for `num_steps` steps with this policy, by samples or by its likeliest actions.
 
         With `observe` they wait for each other at every step, and the policy's observation statistics are what it
         returns. Without, the statistics stay and nobody waits.
@@ -97,7 +99,7 @@ class RolloutPool:
         stride = 1 if observe else steps
         mean, var = (np.tile(array, (steps + 1, 1)) for array in (policy.obs_mean, policy.obs_var))
         for first in range(0, steps, stride):
-            arguments = {"iteration": iteration, "first": first, "last": first + stride}
+            arguments = {"iteration": iteration, "first": first, "last": first + stride, "sampled": sampled}
             self._command("collect", [arguments] * len(self._processes))
             if observe:
                 mean[first + 1], var[first + 1] = observe(shared["obs"][first + 1])

@@ -36,7 +36,7 @@ class Worker:
     """Answers one command at a time."""
 
     def __init__(self, setup: dict[str, Any], memory: int) -> None:
-        sizes = Sizes(**{**setup["sizes"], "hidden": tuple(setup["sizes"]["hidden"])})
+        sizes = Sizes.from_json(setup["sizes"])
         self.task, self.seed = Task(**setup["task"]), setup["seed"]
         self.shared = SharedArrays(sizes, memory)
         self.slice = EnvironmentSlice(self.task, sizes, self.seed, setup["first"], setup["last"])
@@ -44,8 +44,8 @@ class Worker:
     def start(self) -> None:
         self.slice.start(self.shared)
 
-    def collect(self, iteration: int, first: int, last: int) -> None:
-        self.slice.collect(iteration, range(first, last), self.shared)
+    def collect(self, iteration: int, first: int, last: int, sampled: bool) -> None:
+        self.slice.collect(iteration, range(first, last), self.shared, sampled)
 
     def replay(self, episode: list[int], lengths: list[int], actions: str) -> None:
         flat = np.frombuffer(bytes.fromhex(actions), np.float32).reshape(-1, self.slice.sizes.action_dim)

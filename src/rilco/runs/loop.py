@@ -225,6 +225,7 @@ class Loop:
             "seed": self.config.seed,
             "transitions": self.transitions,
             "return": mean_return,
+            **self.config.task.details(),
         }
         self.folder.save_policy(name, dataclasses.replace(self.training.policy, card=card))
 

@@ -7,6 +7,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from rilco.tasks.actions import Actions
+from rilco.tasks.observations import Observations
+
 
 class Step(NamedTuple):
     """The outcome of one control step, a line for each environment that was stepped."""
@@ -15,6 +18,13 @@ class Step(NamedTuple):
     reward: np.ndarray  # [n]
     terminated: np.ndarray  # [n] bool
     truncated: np.ndarray  # [n] bool
+
+
+class Spaces(NamedTuple):
+    """What an environment shows and takes."""
+
+    observations: Observations
+    actions: Actions
 
 
 class Batch(Protocol):
@@ -27,7 +37,7 @@ class Batch(Protocol):
 
     num_envs: int
     obs_dim: int
-    action_dim: int
+    action_dim: int  # as the environment has it; `step` takes [n, action_dim]
 
     def reset(
         self, rows: Sequence[int], rngs: Iterable[np.random.Generator], first: bool = False

@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import gymnasium
 import numpy as np
 from gymnasium.spaces import Box
 
 from rilco.errors import TaskError
-from rilco.tasks.batch import Step
+from rilco.tasks.batch import Spaces, Step
+from rilco.tasks.factory import make_environment
+from rilco.tasks.spaces import read_spaces
+
+LARGEST = 1e15
+"""Of numbers in an observation: the squares of larger ones overflow."""
 
 
 class GymBatch:
-    """`num_envs` copies of a registered environment, stepped one after the other.
+    """`num_envs` copies of an environment, stepped one after the other.
 
-    Observations and actions are flattened to one dimension. Actions are clipped to the space's bounds on
-    their way in, since environments differ in what they do with an action outside of them.
+    Observations and actions are flat. Actions are clipped to the space's bounds on their way in, since
+    environments differ in what they do with an action outside of them.
     """
 
-    def __init__(self, env_id: str, num_envs: int, **options: Any) -> None:
-        self.envs = [make_environment(env_id, **options) for _ in range(num_envs)]
-        self.num_envs = num_envs
-        obs_space, action_space = box_spaces(self.envs[0], env_id)
-        self.obs_dim = int(np.prod(obs_space.shape))
-        self.action_dim = int(np.prod(action_space.shape))
-        self._action_space = action_space
+    def __init__(
+        self,
+        env: str,
+        num_envs: int,
+        env_kwargs: Mapping[str, Any] | None = None,
+        obs_keys: Sequence[str] = (),
+        *,
+        render: bool = False,
+    ) -> None:
+        self.name, self.num_envs = env, num_envs
+        self.envs = [make_environment(env, env_kwargs, render=render) for _ in range(num_envs)]
+        self.spaces = read_spaces(self.envs[0], env, obs_keys)
+        self.obs_dim, self.action_dim = self.spaces.observations.width, self.spaces.actions.size
+        self._action_space = self.envs[0].action_space
+        for other in self.envs[1:]:
+            check_same(env, self.spaces, read_spaces(other, env, obs_keys))
 
     def reset(
         self, rows: Sequence[int], rngs: Iterable[np.random.Generator], first: bool = False
@@ -34,26 +47,32 @@ class GymBatch:
         """Start new episodes; each environment is seeded from its generator, so an episode can be replayed."""
         obs = np.empty((len(rows), self.obs_dim), np.float32)
         for i, (row, rng) in enumerate(zip(rows, rngs, strict=True)):
-            obs[i] = np.ravel(self.envs[row].reset(seed=int(rng.integers(2**31)))[0])
+            seen = self.envs[row].reset(seed=int(rng.integers(2**31)))[0]
+            obs[i] = self.spaces.observations.flatten(seen, self.name)
         return obs
 
     def step(self, action: np.ndarray, rows: Sequence[int] | None = None) -> Step:
         rows = range(self.num_envs) if rows is None else rows
-        low, high, shape = self._action_space.low, self._action_space.high, self._action_space.shape
         obs = np.empty((len(rows), self.obs_dim), np.float32)
         reward = np.empty(len(rows))
         terminated, truncated = np.zeros(len(rows), bool), np.zeros(len(rows), bool)
-        for i, row in enumerate(rows):
-            clipped = np.clip(np.reshape(action[i], shape), low, high).astype(self._action_space.dtype)
-            outcome = self.envs[row].step(clipped)
-            obs[i] = np.ravel(outcome[0])
+        for i, (row, taken) in enumerate(zip(rows, self._actions(action), strict=True)):
+            outcome = self.envs[row].step(taken)
+            obs[i] = self.spaces.observations.flatten(outcome[0], self.name)
             reward[i], terminated[i], truncated[i] = outcome[1:4]
         return Step(obs, reward, terminated, truncated)
+
+    def _actions(self, action: np.ndarray) -> np.ndarray:
+        """[n, ...] as the environments take them."""
+        space, shaped = self._action_space, self.spaces.actions.shaped(action)
+        if isinstance(space, Box):
+            return np.clip(shaped, space.low, space.high).astype(space.dtype)
+        return shaped.astype(space.dtype)
 
     def render(self, row: int) -> np.ndarray:
         frame = self.envs[row].render()
         if not isinstance(frame, np.ndarray):
-            raise TaskError(f"{self.envs[row].spec}: render() gave {type(frame).__name__}, not an RGB array.")
+            raise TaskError(f"{self.name}: render() gave {type(frame).__name__}, not an RGB array.")
         return frame
 
     def close(self) -> None:
@@ -61,25 +80,27 @@ class GymBatch:
             env.close()
 
 
-def make_environment(env_id: str, **options: Any) -> gymnasium.Env:
-    """`gymnasium.make` with our error: what was asked for, and what to do."""
+def find_spaces(env: str, env_kwargs: Mapping[str, Any], obs_keys: Sequence[str]) -> Spaces:
+    """Of an environment that is made and reset for it, so that what is wrong shows before anything is learned."""
+    batch = GymBatch(env, 1, env_kwargs, obs_keys)
     try:
-        return gymnasium.make(env_id, **options)
-    except Exception as error:  # an environment's constructor may raise anything
+        obs = batch.reset([0], [np.random.default_rng(0)])
+        check_same(env, batch.spaces, read_spaces(batch.envs[0], env, obs_keys))
+    finally:
+        batch.close()
+    largest = np.abs(obs).max()
+    if not largest < LARGEST:  # NaN is refused too
         raise TaskError(
-            f"--env {env_id}: gymnasium.make could not build it: {type(error).__name__}: {error}. Check the id; "
-            "an environment registered by a module of yours is named 'module:EnvId-v0', and the module must be "
-            "importable (set PYTHONPATH=. for one in this folder)."
-        ) from error
+            f"--env {env}: its first observation holds {largest:g}; expected finite numbers below {LARGEST:g}, whose "
+            "squares do not overflow. Scale the observations in the environment."
+        )
+    return batch.spaces
 
 
-def box_spaces(env: gymnasium.Env, env_id: str) -> tuple[Box, Box]:
-    """The environment's spaces, refused unless both are continuous boxes."""
-    for what, space in (("observation", env.observation_space), ("action", env.action_space)):
-        if not isinstance(space, Box) or (what == "action" and not np.issubdtype(space.dtype, np.floating)):
-            raise TaskError(
-                f"--env {env_id}: its {what} space is {space}; supported are Box observations and Box actions, "
-                "the actions of floating-point numbers. Wrap the environment, for example with "
-                "gymnasium.wrappers.FlattenObservation, and register the wrapped one."
-            )
-    return env.observation_space, env.action_space  # type: ignore[return-value]
+def check_same(env: str, before: Spaces, now: Spaces) -> None:
+    """Raises TaskError where an environment has other spaces than the one before."""
+    if now != before:
+        raise TaskError(
+            f"--env {env}: its spaces change: first {before}, then {now}. A policy has one shape: give "
+            "every environment, and every episode, the same spaces."
+        )

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from rilco.errors import ConfigError, TaskError, suggestion
-from rilco.tasks.batch import Batch
+from rilco.tasks.actions import Actions
+from rilco.tasks.batch import Batch, Spaces
+from rilco.tasks.observations import Observations, Part
 from rilco.tasks.robots import ROBOTS
 
 
 @dataclass(frozen=True)
 class Task:
-    """Which environment a run uses; exactly one of the two is set."""
+    """Which environment a run uses: a Bullet task or any other, and how it is made."""
 
     task: str | None = None
     """A Bullet task: halfcheetah, hopper, walker2d or ant."""
     env: str | None = None
-    """A Gymnasium id, optionally with the module that registers it: `module:Id-v0`."""
+    """A Gymnasium id, optionally with the module that registers it (`module:Id-v0`), or `module:factory`. A class, a
+    function or an `EnvSpec` becomes its name here."""
+    env_kwargs: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Keyword arguments of the environment, such as JSON can hold."""
+    obs_keys: tuple[str, ...] = ()
+    """Which parts of a dictionary of observations to use, in order. None: all, sorted by name."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "obs_keys", tuple(self.obs_keys))
         if (self.task is None) == (self.env is None):
             raise ConfigError(
                 f"Choose one environment: --task NAME ({', '.join(ROBOTS)}) or --env GYMNASIUM_ID; "
@@ -30,10 +41,24 @@ class Task:
                 f"--task {self.task}: unknown task; known are {', '.join(ROBOTS)}.{suggestion(self.task, ROBOTS)} "
                 "Other environments are given by --env GYMNASIUM_ID."
             )
+        if self.env is None:
+            if self.env_kwargs:
+                raise ConfigError(f"--env-kwargs: --task {self.task} takes none. They go with --env.")
+        elif not isinstance(self.env, str) or self.env_kwargs:
+            from rilco.tasks.factory import name_environment
+
+            env, kwargs = name_environment(self.env, self.env_kwargs)
+            object.__setattr__(self, "env", env)
+            object.__setattr__(self, "env_kwargs", kwargs)
 
     @property
     def name(self) -> str:
         return self.task or self.env or ""
+
+    def details(self) -> dict[str, Any]:
+        """What a policy's card says of how its environment is made; nothing where it is made as it comes."""
+        details = {"env_kwargs": dict(self.env_kwargs), "obs_keys": list(self.obs_keys)}
+        return {name: value for name, value in details.items() if value}
 
     def make_batch(self, num_envs: int, *, render: bool = False) -> Batch:
         """Environments of this task, stepped together."""
@@ -44,18 +69,32 @@ class Task:
             return BulletBatch(ROBOTS[self.task], num_envs)
         from rilco.tasks.gym_batch import GymBatch
 
-        return GymBatch(self.name, num_envs, **({"render_mode": "rgb_array"} if render else {}))
+        return GymBatch(self.name, num_envs, self.env_kwargs, self.obs_keys, render=render)
 
-    def dimensions(self) -> tuple[int, int]:
-        """obs_dim and action_dim; an environment of the user's is built to find them."""
+    def spaces(self) -> Spaces:
+        """What the environment shows and takes; one of the user's is built to find out."""
         if self.task is not None:
             require_pybullet()
-            return ROBOTS[self.task].obs_dim, ROBOTS[self.task].action_dim
-        batch = self.make_batch(1)
-        try:
-            return batch.obs_dim, batch.action_dim
-        finally:
-            batch.close()
+            return _bullet_spaces(self.task)
+        return _gym_spaces(self)
+
+    def dimensions(self) -> tuple[int, int]:
+        """Numbers that a policy sees and gives."""
+        spaces = self.spaces()
+        return spaces.observations.width, spaces.actions.width
+
+
+def _bullet_spaces(task: str) -> Spaces:
+    """Actions as they are, since motors take +-1: the published numbers depend on it."""
+    robot = ROBOTS[task]
+    return Spaces(Observations((Part("", robot.obs_dim),)), Actions((robot.action_dim,)))
+
+
+@functools.lru_cache(maxsize=32)
+def _gym_spaces(task: Task) -> Spaces:
+    from rilco.tasks.gym_batch import find_spaces
+
+    return find_spaces(task.name, task.env_kwargs, task.obs_keys)
 
 
 def require_pybullet() -> None:

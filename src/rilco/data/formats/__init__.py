@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from rilco.data.formats import authors, csv, d4rl, imitation, lerobot, minari, npz, robomimic
 from rilco.data.formats.files import check_file, entries, existing
 from rilco.data.formats.hdf5 import SIGNATURE as HDF5
+from rilco.data.formats.named import NoNamedPartsError
 from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import ConfigError, DemonstrationError
 from rilco.words import listing
@@ -86,16 +87,21 @@ def find_files(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]])
     return sorted(found, key=lambda file: -(authors.quality(file) or 0.0))
 
 
-def load_file(path: str | os.PathLike[str], *, obs_keys: Sequence[str] = ()) -> Demonstrations:
+def load_file(
+    path: str | os.PathLike[str], *, obs_keys: Sequence[str] = (), flat_too: bool = False
+) -> Demonstrations:
     """Loads one file or dataset folder, by content, else by how it begins, else by its extension.
 
     A Minari dataset can also be named by its id, `minari:hopper/expert-v0`. `obs_keys` names the parts of the
-    observation to put side by side, in formats that store it in several.
+    observation to put side by side, in formats that store it in several; with `flat_too`, one without named parts
+    is taken as it is.
     """
     obs_keys = (obs_keys,) if isinstance(obs_keys, str) else tuple(obs_keys)
     source = _locate(path)
     known = _format_of(source)
     if obs_keys and not known.has_obs_keys:
+        if flat_too:
+            return known.load(source)
         raise ConfigError(
             f"{source}: the format {known.name} has no named parts of observations, and the observation keys "
             f"{', '.join(obs_keys)} were asked for. Leave the keys out."
@@ -104,11 +110,20 @@ def load_file(path: str | os.PathLike[str], *, obs_keys: Sequence[str] = ()) -> 
         raise ConfigError(f"An observation key is named twice: {', '.join(obs_keys)}. Name each once.")
     options: dict[str, Any] = {"obs_keys": obs_keys} if obs_keys else {}
     try:
-        return known.load(source, **options)
+        return _load(known, source, options, flat_too=flat_too)
     except MemoryError as error:
         raise DemonstrationError(
             f"{source}: there is not enough memory for it ({error}). Split it, or free some memory."
         ) from error
+
+
+def _load(known: Format, source: Path, options: dict[str, Any], *, flat_too: bool) -> Demonstrations:
+    try:
+        return known.load(source, **options)
+    except NoNamedPartsError:
+        if not flat_too:
+            raise
+        return known.load(source)
 
 
 def save_file(

@@ -15,7 +15,7 @@ import numpy as np
 
 from rilco.data.formats.chunks import fill
 from rilco.data.formats.files import check_size
-from rilco.data.formats.named import choose
+from rilco.data.formats.named import NoNamedPartsError, choose
 from rilco.errors import DemonstrationError
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -173,10 +173,7 @@ def _obs_keys(path: Path, one: h5py.Group, obs: str, obs_keys: Sequence[str]) ->
     if not isinstance(node, h5py.Group):
         array(path, one, obs)
         if obs_keys:
-            raise DemonstrationError(
-                f"{path}: the observations are one array without named parts, and the observation keys "
-                f"{', '.join(obs_keys)} were asked for. Leave the keys out."
-            )
+            raise NoNamedPartsError(path, obs_keys)
         return [""]
     leaves = dict(_leaves(node, "", _MAX_DEPTH, set()))
     low = {
@@ -206,10 +203,10 @@ def _walk(path: Path, parent: h5py.Group, name: str) -> h5py.Dataset:
 
 
 def _check_shapes(path: Path, one: Episode, first: Episode, last_obs: bool) -> None:
-    if one.action.ndim != 2:
+    if one.action.ndim != 2 and not (one.action.ndim == 1 and one.action.dtype.kind in "iu"):
         raise DemonstrationError(
-            f"{path}: {one.action.name} has the shape {list(one.action.shape)}; expected [pairs, action_dim]. "
-            "rilco learns actions of continuous numbers only."
+            f"{path}: {one.action.name} has the shape {list(one.action.shape)}; expected [pairs, action_dim], or "
+            "[pairs] of integers where an action is one choice."
         )
     pairs = len(one.action)
     if pairs == 0:

@@ -25,9 +25,10 @@ import numpy as np
 
 from rilco.data.formats import arrow, hdf5, stretches
 from rilco.data.formats.files import atomic_write, check_file, parsing, read_json
-from rilco.data.formats.named import choose
+from rilco.data.formats.named import NoNamedPartsError, choose
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
+from rilco.tasks.actions import Actions
 from rilco.words import listing
 
 PREFIX = "minari:"
@@ -91,7 +92,7 @@ def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
         terminated=columns.get("terminations"),
         truncated=columns.get("truncations"),
     )
-    return Demonstrations(obs, action, **extra)
+    return Demonstrations(obs, action, discrete=_is_discrete(metadata), **extra)
 
 
 def save(
@@ -243,10 +244,7 @@ def _observations(where: Path, values: Any, obs_keys: Sequence[str]) -> np.ndarr
 
     if not pa.types.is_struct(values.type):
         if obs_keys:
-            raise DemonstrationError(
-                f"{where}: the observations are one array without named parts, and the observation keys "
-                f"{', '.join(obs_keys)} were asked for. Leave the keys out."
-            )
+            raise NoNamedPartsError(where, obs_keys)
         return arrow.matrix(where, "observations", values)
     leaves = _leaves(values.combine_chunks(), "", depth=3)
     numeric = {name: leaf for name, leaf in leaves.items() if arrow.is_numeric(leaf.type)}
@@ -274,7 +272,7 @@ def _episode(demos: Demonstrations, cut: stretches.Stretches, k: int) -> dict[st
     at_end = np.arange(length) == length - 1
     return {
         "observations": np.concatenate([demos.obs[pairs], demos.obs[pairs][-1:]]),
-        "actions": demos.action[pairs],
+        "actions": demos.action[pairs] if not demos.discrete else _choices(demos, pairs),
         "rewards": np.zeros(length, np.float32) if demos.reward is None else demos.reward[pairs],
         "terminations": at_end & cut.terminated[k],
         "truncations": at_end & cut.truncated[k],
@@ -297,7 +295,7 @@ def _metadata(
         "total_steps": len(demos),
         "data_format": storage,
         "observation_space": _box(demos.obs_dim),
-        "action_space": _box(demos.action_dim),
+        "action_space": _discrete(demos) if demos.discrete else _box(demos.action_dim),
         "dataset_id": _dataset_id(path),
         "minari_version": _VERSION,
         stretches.KEY: stretches.record(demos, cut),
@@ -313,6 +311,32 @@ def _write_metadata(data: Path, metadata: dict[str, Any]) -> None:
 def _box(size: int) -> str:
     low, high = [-np.inf] * size, [np.inf] * size
     return json.dumps({"type": "Box", "dtype": "float32", "shape": [size], "low": low, "high": high})
+
+
+def _choices(demos: Demonstrations, pairs: slice) -> np.ndarray:
+    """As Minari has them: one choice is a number, several are a row."""
+    action = demos.action[pairs].astype(np.int64)
+    return action[:, 0] if demos.action_dim == 1 else action
+
+
+def _discrete(demos: Demonstrations) -> str:
+    """The space of all choices up to the largest that was made."""
+    actions = Actions.of(demos.action, discrete=True)
+    first = [int(value) for value in actions.origin]
+    if demos.action_dim == 1:
+        return json.dumps({"type": "Discrete", "dtype": "int64", "start": first[0], "n": actions.choices[0]})
+    return json.dumps(
+        {"type": "MultiDiscrete", "dtype": "int64", "nvec": list(actions.choices), "start": first}
+    )
+
+
+def _is_discrete(metadata: Mapping[str, Any]) -> bool:
+    """Whether the space of actions says so; the actions' own type does too, in most files."""
+    try:
+        space = json.loads(metadata.get("action_space", "{}"))
+        return space["type"] in ("Discrete", "MultiDiscrete", "MultiBinary")
+    except (KeyError, TypeError, ValueError):
+        return False
 
 
 def _dataset_id(path: Path) -> str:

@@ -9,6 +9,16 @@ from rilco.errors import DemonstrationError, suggestion
 from rilco.words import listing
 
 
+class NoNamedPartsError(DemonstrationError):
+    """Keys were asked for, and observations are one array."""
+
+    def __init__(self, path: Path, wanted: Sequence[str]) -> None:
+        super().__init__(
+            f"{path}: the observations are one array without named parts, and the observation keys "
+            f"{', '.join(wanted)} were asked for. Leave the keys out."
+        )
+
+
 def choose(path: Path, available: Mapping[str, int], wanted: Sequence[str]) -> list[str]:
     """The wanted parts, in the wanted order; without a wish the only one there is.
 

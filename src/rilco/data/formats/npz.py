@@ -70,6 +70,8 @@ def save(demos: Demonstrations, path: Path) -> None:
     """Writes everything that the record holds; the same demonstrations give the same bytes."""
     fields = {name: getattr(demos, name) for name in (*_REQUIRED, *_OPTIONAL, "demonstrator_names")}
     arrays = {name: np.asarray(value) for name, value in fields.items() if value is not None}
+    if demos.discrete:
+        arrays["action"] = demos.action.astype(np.int64)  # integers say that they are choices
     with atomic_write(path) as temporary, temporary.open("xb") as file:
         np.savez(file, allow_pickle=False, **arrays)
 

@@ -1,0 +1,156 @@
+"""Actions as learners write them, beside what environments and files hold.
+
+Learners see every action as a vector of about unit size. Quantities are written in units: half of the space's range,
+or the size that is usual in the demonstrations where the space has no bounds. Choices are written one-hot, so that classifiers
+see no order among them. Only this module knows both sides.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+UNIT_SIZE = (0.1, 10.0)  # the largest of actions that need no unit
+
+
+@dataclass(frozen=True)
+class Actions:
+    """One kind of actions: their shape in the environment, and how learners write them."""
+
+    shape: tuple[int, ...]
+    """In the environment; files hold them flat."""
+    choices: tuple[int, ...] = ()
+    """How many values each number can take, where actions are choices. None: they are quantities."""
+    origin: tuple[float, ...] = ()
+    """Of choices the least value of each, of quantities what 0 stands for."""
+    scale: tuple[float, ...] = ()
+    """Of quantities what one unit is; 0 where only demonstrations can tell. None: they are written as they are."""
+
+    @property
+    def size(self) -> int:
+        """Numbers in an action of the environment."""
+        return math.prod(self.shape)
+
+    @property
+    def width(self) -> int:
+        """Numbers in an action as learners write it: also the outputs of a policy network."""
+        return sum(self.choices) if self.choices else self.size
+
+    @property
+    def spread_width(self) -> int:
+        """Numbers in a policy's log-std: choices have none."""
+        return 0 if self.choices else self.size
+
+    def encode(self, action: np.ndarray) -> np.ndarray:
+        """From files [..., size] to learners [..., width]."""
+        if self.choices:
+            index = np.rint(action - np.asarray(self.origin)).astype(np.int64)
+            columns = [np.eye(n, dtype=np.float32)[index[..., k]] for k, n in enumerate(self.choices)]
+            return np.concatenate(columns, axis=-1)
+        if not self.scale:
+            return action
+        return ((action - np.asarray(self.origin)) / np.asarray(self.scale)).astype(np.float32)
+
+    def decode(self, written: np.ndarray) -> np.ndarray:
+        """From learners [..., width] to the environment, flat: [..., size]."""
+        if self.choices:
+            index = np.stack([np.argmax(part, axis=-1) for part in self.split(written)], axis=-1)
+            return (index + np.asarray(self.origin)).astype(np.float32)
+        if not self.scale:
+            return written
+        return written * np.array(self.scale, np.float32) + np.array(self.origin, np.float32)
+
+    def shaped(self, action: np.ndarray) -> np.ndarray:
+        """[n, size] as the environment takes them: [n, *shape], and whole numbers where they are choices."""
+        whole = np.rint(action).astype(np.int64) if self.choices else action
+        return whole.reshape(len(action), *self.shape)
+
+    def noise(self, rng: np.random.Generator, *shape: int) -> np.ndarray:
+        """[*shape, width] random numbers, out of which `act` samples."""
+        if self.choices:
+            return rng.gumbel(size=(*shape, self.width)).astype(np.float32)
+        return rng.standard_normal((*shape, self.width), np.float32)
+
+    def act(
+        self, output: np.ndarray, noise: np.ndarray | None = None, std: np.ndarray | float = 1.0
+    ) -> np.ndarray:
+        """[..., width] for a policy network's output: the likeliest, or with noise a sample; `std` is of quantities."""
+        if not self.choices:
+            return output if noise is None else output + noise * std
+        if noise is not None:
+            output = output + noise  # the largest logit plus Gumbel noise is a sample
+        best = [np.argmax(part, axis=-1) for part in self.split(output)]
+        one_hot = [np.eye(n, dtype=np.float32)[k] for k, n in zip(best, self.choices, strict=True)]
+        return np.concatenate(one_hot, axis=-1)
+
+    def split(self, written: Any) -> list[Any]:
+        """The part of each choice, of NumPy's arrays or JAX's."""
+        edges = [0, *itertools.accumulate(self.choices)]
+        return [written[..., a:b] for a, b in itertools.pairwise(edges)]
+
+    def fitted(self, action: np.ndarray | None) -> Actions:
+        """With the units of demonstrations [N, size] where the space has none; without demonstrations, 1."""
+        if self.choices or not self.scale:
+            return self
+        origin, scale = np.array(self.origin), np.array(self.scale)
+        unknown = scale == 0.0
+        if action is None:
+            scale[unknown] = 1.0
+        elif unknown.any():
+            scale[unknown] = sizes_of(action)[unknown]
+        plain = not origin.any() and (scale == 1.0).all()
+        kept = ((), ()) if plain else (tuple(origin.tolist()), tuple(scale.tolist()))
+        return dataclasses.replace(self, origin=kept[0], scale=kept[1])
+
+    @classmethod
+    def of(cls, action: np.ndarray, *, discrete: bool) -> Actions:
+        """What demonstrations [N, size] alone tell: choices up to the largest that was made, or quantities.
+
+        Quantities of about unit size are taken as they are, others in units of their usual size.
+        """
+        shape = (action.shape[1],)
+        if not discrete:
+            low, high = UNIT_SIZE
+            if low <= max(action.max(), -action.min()) <= high:
+                return cls(shape)
+            return cls(shape, origin=(0.0,) * shape[0], scale=(0.0,) * shape[0]).fitted(action)
+        least = np.minimum(action.min(axis=0), 0.0)
+        counts = np.rint(action.max(axis=0) - least).astype(int) + 1
+        # A choice needs an alternative; one that was never made does no harm.
+        choices = tuple(np.maximum(counts, 2).tolist())
+        return cls(() if shape == (1,) else shape, choices, tuple(least.astype(float).tolist()))
+
+    @classmethod
+    def from_json(cls, table: Mapping[str, Any]) -> Actions:
+        """Raises ValueError unless it describes actions."""
+        try:
+            actions = cls(**{name: tuple(values) for name, values in table.items()})
+            counts, size = (*actions.shape, *actions.choices), actions.size
+            whole = all(type(count) is int and count > 0 for count in counts)
+            real = all(math.isfinite(value) for value in (*actions.origin, *actions.scale))
+            lengths = (len(actions.choices), len(actions.origin), len(actions.scale))
+            known = lengths in ((0, 0, 0), (0, size, size), (size, size, 0))
+            if whole and real and known and min(actions.scale, default=1.0) > 0.0:
+                return actions
+        except (AttributeError, TypeError, OverflowError):
+            pass
+        raise ValueError(f"its actions are described by {str(table)[:200]}, which no environment has")
+
+
+AS_THEY_ARE = Actions((0,))
+"""Stands for the environment's own actions, quantities of whatever number there are."""
+
+
+def sizes_of(action: np.ndarray) -> np.ndarray:
+    """[size]: root mean square of demonstrated actions [N, size]; 1 where all are 0.
+
+    Not their spread: an expert whose actions hardly vary would leave nothing to explore.
+    """
+    size = np.sqrt(np.mean(np.square(action, dtype=np.float64), axis=0))
+    return np.where(size > 0, size, 1.0)

@@ -1,0 +1,134 @@
+"""How an environment is named, so that a worker process and a later run can make it again, and how it is made.
+
+A name is a Gymnasium id, `module:Id-v0`, or `module:factory` for a class or function of a module; keyword arguments go
+beside it. Nothing is pickled: whoever makes an environment imports it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import gymnasium
+from gymnasium.envs.registration import EnvSpec
+
+from rilco.errors import ConfigError, TaskError
+
+MOVE_IT = (
+    "Worker processes import environments by name. Define it at the top of a module of its own, for example "
+    "my_envs.py, and give that: env=my_envs.make_env, or --env my_envs:make_env."
+)
+
+
+def name_environment(env: Any, kwargs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A name and keyword arguments by which anybody can make what was given: an id, a factory or an `EnvSpec`."""
+    if isinstance(env, functools.partial):
+        if env.args:
+            raise ConfigError(
+                f"env={env}: a partial may only set keyword arguments, so that they can be stored."
+            )
+        return name_environment(env.func, {**env.keywords, **kwargs})
+    if isinstance(env, EnvSpec):
+        return _name_specification(env, kwargs)
+    if isinstance(env, str):
+        return env, _storable(env, kwargs)
+    if isinstance(env, gymnasium.Env) or not callable(env):
+        raise ConfigError(
+            f"env={env!r}: expected a Gymnasium id, a class or function that makes an environment, or an EnvSpec. A run "
+            "makes many environments, so one that is made already cannot be used."
+        )
+    name = _name_callable(env)
+    return name, _storable(name, kwargs)
+
+
+def make_environment(
+    name: str, kwargs: Mapping[str, Any] | None = None, *, render: bool = False
+) -> gymnasium.Env[Any, Any]:
+    """By its name; errors say what was asked for, and what to do."""
+    options = {**(kwargs or {}), **({"render_mode": "rgb_array"} if render else {})}
+    try:
+        factory = find_factory(name)
+        env = gymnasium.make(name, **options) if factory is None else factory(**options)
+    except Exception as error:  # an environment's constructor may raise anything
+        given = f" with {options}" if options else ""
+        raise TaskError(
+            f"--env {name}: it could not be made{given}: {type(error).__name__}: {error}. Check the name and its "
+            "keyword arguments. An environment of yours is named 'module:EnvId-v0' or 'module:factory', and the module "
+            "must be importable (set PYTHONPATH=. for one in this folder)."
+        ) from error
+    if not isinstance(env, gymnasium.Env):
+        raise TaskError(f"--env {name}: it made a {type(env).__name__}; expected a gymnasium.Env.")
+    return env
+
+
+def find_factory(name: str) -> Callable[..., Any] | None:
+    """The class or function of a module that a name means; None where Gymnasium is to look for an id."""
+    module, _, path = name.rpartition(":")
+    if not module or not all(part.isidentifier() for part in path.split(".")):
+        return None
+    imported = importlib.import_module(module)
+    if path in gymnasium.registry:
+        return None
+    try:
+        found = operator.attrgetter(path)(imported)
+    except AttributeError:
+        return None
+    return found if callable(found) else None
+
+
+def _name_callable(factory: Callable[..., Any]) -> str:
+    module, path = getattr(factory, "__module__", None), getattr(factory, "__qualname__", None)
+    shown = f"env={path or factory!r}"
+    if path == "<lambda>":
+        raise ConfigError(f"{shown}: a lambda has no name. {MOVE_IT}")
+    if module is None or path is None or "<locals>" in path:
+        raise ConfigError(f"{shown}: is made inside a function or has no name. {MOVE_IT}")
+    if module == "__main__":
+        raise ConfigError(f"{shown}: is defined in the program that was started. {MOVE_IT}")
+    name = f"{module}:{path}"
+    try:
+        found = find_factory(name)
+    except ImportError as error:
+        raise ConfigError(f"{shown}: {module} cannot be imported ({error}). {MOVE_IT}") from error
+    if found is not factory:
+        raise ConfigError(f"{shown}: {name} is something else now. {MOVE_IT}")
+    return name
+
+
+def _name_specification(spec: EnvSpec, kwargs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    if spec.additional_wrappers or spec.entry_point is None:
+        raise ConfigError(
+            f"env={spec.id}: the specification has wrappers or no entry point. Give a function that makes the wrapped "
+            f"environment. {MOVE_IT}"
+        )
+    entry = spec.entry_point if isinstance(spec.entry_point, str) else _name_callable(spec.entry_point)
+    registered = gymnasium.registry.get(spec.id)
+    if registered is None:
+        raise ConfigError(
+            f"env={spec.id}: no environment of that id is registered. Register it in a module, and import that first."
+        )
+    given = {**spec.kwargs, **kwargs}
+    if spec.max_episode_steps != registered.max_episode_steps:
+        given.setdefault("max_episode_steps", spec.max_episode_steps)
+    module = entry.partition(":")[0]
+    name = spec.id if module.split(".")[0] in ("gymnasium", "rilco") else f"{module}:{spec.id}"
+    return name, _storable(name, given)
+
+
+def _storable(name: str, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The keyword arguments, once it is sure that a run's folder can hold them."""
+    for key, value in kwargs.items():
+        try:
+            same = json.loads(json.dumps(value)) == (list(value) if isinstance(value, tuple) else value)
+        except (TypeError, ValueError):
+            same = False
+        if not same:
+            raise ConfigError(
+                f"--env-kwargs of {name}: {key} is {value!r}; expected what JSON can hold: numbers, text, true, false, "
+                "null, lists and tables. Let a function of a module make the rest."
+            )
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in kwargs.items()}

@@ -1,0 +1,89 @@
+"""From Gymnasium's spaces to ours: what is supported, and sentences for what is not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces as gym
+
+from rilco.errors import TaskError
+from rilco.tasks.actions import Actions
+from rilco.tasks.batch import Spaces
+from rilco.tasks.observations import Observations, Part, check_keys
+
+LARGEST_RANGE = 1e30  # float32 can hold; a wider space is as good as unbounded
+IMAGE_DIMENSIONS = 2
+
+
+def read_spaces(env: Any, env_name: str, obs_keys: Sequence[str] = ()) -> Spaces:
+    """Of an environment. `obs_keys` chooses among named parts; an environment without names has no use for it."""
+    return Spaces(
+        read_observations(env.observation_space, env_name, obs_keys), read_actions(env.action_space, env_name)
+    )
+
+
+def read_actions(space: gym.Space[Any], env_name: str) -> Actions:
+    """Choices, or quantities in units of half their range. Where that is infinite, demonstrations will tell."""
+    match space:
+        case gym.Discrete():
+            return Actions((), (int(space.n),), (float(space.start),))
+        case gym.MultiDiscrete():
+            counts, start = np.ravel(space.nvec).tolist(), np.ravel(space.start).astype(float).tolist()
+            return Actions(space.shape, tuple(counts), tuple(start))
+        case gym.MultiBinary():
+            size = math.prod(space.shape)
+            return Actions(space.shape, (2,) * size, (0.0,) * size)
+        case gym.Box() if np.issubdtype(space.dtype, np.floating):
+            low, high = (np.ravel(bound).astype(np.float64) for bound in (space.low, space.high))
+            bounded = (high - low < LARGEST_RANGE) & (high > low)
+            with np.errstate(invalid="ignore", over="ignore"):
+                origin, scale = (
+                    np.where(bounded, (low + high) / 2, 0.0),
+                    np.where(bounded, (high - low) / 2, 0.0),
+                )
+            return Actions(space.shape, (), tuple(origin.tolist()), tuple(scale.tolist()))
+    raise TaskError(
+        f"--env {env_name}: its action space is {space}; supported are Discrete, MultiDiscrete and MultiBinary, and Box "
+        "of floating-point numbers. Wrap the environment so that it has one of these."
+    )
+
+
+def read_observations(space: gym.Space[Any], env_name: str, obs_keys: Sequence[str] = ()) -> Observations:
+    """All parts in the order of their sorted names, or those of `obs_keys` in theirs."""
+    if not isinstance(space, gym.Dict):
+        return Observations((_part("", space, env_name),))
+    leaves = dict(sorted(_leaves(space)))
+    check_keys(obs_keys, list(leaves), env_name)
+    return Observations(tuple(_part(name, leaves[name], env_name) for name in obs_keys or leaves))
+
+
+def _leaves(space: gym.Dict, prefix: str = "") -> Iterator[tuple[str, gym.Space[Any]]]:
+    for name, inner in space.spaces.items():
+        if isinstance(inner, gym.Dict):
+            yield from _leaves(inner, f"{prefix}{name}/")
+        else:
+            yield f"{prefix}{name}", inner
+
+
+def _part(name: str, space: gym.Space[Any], env_name: str) -> Part:
+    called = f"its observation {name!r}" if name else "its observation space"
+    match space:
+        case gym.Discrete():
+            return Part(name, 1, (int(space.n),), (int(space.start),))
+        case gym.MultiDiscrete():
+            least = tuple(int(value) for value in np.ravel(space.start))
+            return Part(name, math.prod(space.shape), tuple(map(int, np.ravel(space.nvec))), least)
+        case gym.Box(shape=shape, dtype=np.uint8) if len(shape) >= IMAGE_DIMENSIONS:
+            raise TaskError(
+                f"--env {env_name}: {called} is {space}, an image. Images are not supported: networks here see flat "
+                "vectors of numbers. Choose other parts with --obs-keys, or turn images into features with a wrapper."
+            )
+        case gym.Box() | gym.MultiBinary():
+            return Part(name, math.prod(space.shape))
+    raise TaskError(
+        f"--env {env_name}: {called} is {space}; supported are Box, Discrete, MultiDiscrete and MultiBinary, and Dict of "
+        "these. Choose other parts of a Dict with --obs-keys, or wrap the environment."
+    )
