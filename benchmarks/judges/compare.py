@@ -12,14 +12,13 @@ import argparse
 import json
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from benchmarks.judges.measuring import clone_return, measure
-from benchmarks.judges.peers import JUDGES, Scores
+from benchmarks.judges.peers import JUDGES, OURS, Scores
 from benchmarks.judges.sets import FOLDERS, LabelledSet, paper_sets, zoo_sets
 from benchmarks.judges.table import EVERYTHING, EXPERT, page
 
@@ -55,19 +54,19 @@ def _fill(file: Path, data: LabelledSet, args: argparse.Namespace) -> None:
     known: dict[str, Any] = json.loads(file.read_text()) if file.exists() else facts
     clones = args.clone_count if data.task in args.clones else 0
     asked: dict[str, Scores] = {}
-    for name in [*((EXPERT, EVERYTHING) if clones else ()), *JUDGES, *(TOOLS if args.tools else ())]:
+    names = [*((EXPERT, EVERYTHING) if clones else ()), *JUDGES, *(TOOLS if args.tools else ())]
+    for name in names if bad else [OURS]:  # of a clean set, who only ranks has nothing to say
         before = {} if name in args.again else known["judges"].get(name, {})
         returns: list[float] = before.get("returns", [])
         if (args.judges and name not in args.judges) or (before and len(returns) >= clones):
             continue
-        begin = time.perf_counter()
         if name in TOOLS:
             asked = asked or ask_tools(data, args.tools)
         said = asked[name] if name in TOOLS else _ask(name, data)
-        seconds = round(time.perf_counter() - begin, 2)
         numbers, keep = measure(name, said, data)
+        numbers = {} if name in (EXPERT, EVERYTHING) else numbers
         returns = returns + [clone_return(data, keep, seed) for seed in range(len(returns) + 1, clones + 1)]
-        known["judges"][name] = {**numbers, "seconds": seconds, **({"returns": returns} if returns else {})}
+        known["judges"][name] = {**numbers, "returns": returns} if returns else numbers
         file.write_text(json.dumps(known, indent=1) + "\n")
         print(f"{data.name}: {name}: {known['judges'][name]}", flush=True)
 

@@ -111,8 +111,9 @@ def ours(demos: Demonstrations) -> Scores:
     )
 
 
+OURS = "rilco audit, offline"
 JUDGES: dict[str, Judge] = {
-    "rilco audit, offline": ours,
+    OURS: ours,
     "cross-fitted BC error": cloning_error,
     "mutual information (DemInf)": mutual_information,
     "BCND's weights": bcnd,
@@ -187,7 +188,7 @@ def _fit(
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.neural_network import MLPRegressor
 
-    epochs = min(200, max(20, 200_000 // len(obs)))  # few pairs are seen more often
+    epochs = min(100, max(20, 100_000 // len(obs)))  # few pairs are seen more often
     network = MLPRegressor(
         hidden_layer_sizes=(64, 64),
         learning_rate_init=2e-3,
