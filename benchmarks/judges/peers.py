@@ -165,18 +165,18 @@ def _components(values: np.ndarray, most: int) -> np.ndarray:
 def _ksg(state: np.ndarray, action: np.ndarray, neighbours: tuple[int, ...] = (5, 6, 7)) -> np.ndarray:
     """[n] each pair's term of Kraskov's estimator, without the constants."""
     far_state, far_action = _distances(state), _distances(action)
-    most = len(state) - 1
-    radii = np.sort(np.maximum(far_state, far_action), axis=1)[:, [min(k, most) for k in neighbours]]
+    ranks = [min(k, len(state) - 1) for k in neighbours]
+    radii = np.partition(np.maximum(far_state, far_action), ranks, axis=1)[:, ranks]
     terms = np.zeros(len(state))
     for radius in radii.T[:, :, None]:
         for far in (far_state, far_action):
-            terms -= digamma(
-                np.maximum((far < radius).sum(1), 1)
-            )  # with itself: one more than its neighbours
+            # A pair counts itself: one more than its neighbours. The floor is for points that coincide.
+            terms -= digamma(np.maximum(np.count_nonzero(far < radius, axis=1), 1))
     return terms / len(neighbours)
 
 
 def _distances(points: np.ndarray) -> np.ndarray:
+    points = points.astype(np.float32)
     norm = np.square(points).sum(1)
     return np.sqrt(np.maximum(norm[:, None] + norm - 2.0 * points @ points.T, 0.0))
 
