@@ -50,7 +50,7 @@ def paper_sets(folder: Path) -> Iterator[LabelledSet]:
     for task, files in FOLDERS.items():
         yield _windowed(task, load_demonstrations(folder / files, RATE, seed=MIXING_SEED), task)
     ant = standard_files(Task(task="ant"), "gaussian")
-    yield _windowed("ant, Gaussian noise", load_demonstrations(ant, RATE, seed=MIXING_SEED))
+    yield _windowed("ant-gaussian", load_demonstrations(ant, RATE, seed=MIXING_SEED))
 
 
 def zoo_sets(folder: Path) -> Iterator[LabelledSet]:

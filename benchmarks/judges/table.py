@@ -44,10 +44,12 @@ def _half(name: str, group: Group) -> Iterator[str]:
     yield "are told the true share of good pairs; `rilco audit` is not.\n"
     areas, right = _columns(told, "auroc"), _columns(told, "right")
     judges = {judge for column in areas.values() for judge in column}
+    whole = [n for n, column in areas.items() if set(column) == judges]
+    yield f"Over the {len(whole)} of them that every judge was measured on:\n"
     summary: Columns = {"mean AUROC": {}, "worst AUROC": {}, "AUROC 0.95 or more": {}, "right": {}}
-    for judge in sorted(judges):
-        mine = np.array([column[judge] for column in areas.values() if judge in column])
-        kept = [column[judge] for column in right.values() if judge in column]
+    for judge in sorted(judges) if whole else ():
+        mine = np.array([areas[n][judge] for n in whole])
+        kept = [right[n][judge] for n in whole]
         for heading, value in zip(
             summary, (mine.mean(), mine.min(), (mine >= 0.95).mean(), np.mean(kept)), strict=True
         ):
@@ -57,6 +59,9 @@ def _half(name: str, group: Group) -> Iterator[str]:
     yield from _table(areas, "{:.2f}", turned=True)
     yield "\n#### Those that the data alone cannot tell\n"
     yield from _table(_columns(others, "auroc"), "{:.2f}", turned=True)
+    yield "\n#### Clean sets: share of the demonstrations that is kept\n"
+    clean = {n: data for n, data in group.items() if not data["bad"]}
+    yield from _table(_columns(clean, "good_kept"), "{:.2f}", turned=True)
 
 
 def _columns(group: Group, key: str) -> Columns:
