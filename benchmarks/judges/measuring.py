@@ -55,7 +55,7 @@ def clone_return(data: LabelledSet, keep: np.ndarray, seed: int) -> float:
 @functools.cache
 def _clone_return(data: LabelledSet, keep: bytes, seed: int) -> float:
     """By the mask's bytes, so that judges that keep the same share their clones."""
-    from rilco.bc.learner import clone
+    from rilco.bc.training import clone
     from rilco.evaluation import evaluate
     from rilco.tasks.table import Task
 
