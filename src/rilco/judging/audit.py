@@ -23,6 +23,7 @@ from rilco.judging.record import Source
 from rilco.judging.result import Audit, Paths, load_audit
 from rilco.judging.windows import in_pieces
 from rilco.runs.how import How
+from rilco.runs.paths import DEMONSTRATIONS
 
 if TYPE_CHECKING:
     from rilco.config import RunConfig
@@ -84,7 +85,7 @@ def audit(
             "method": "ril-co",
         }
         if isinstance(demos, Demonstrations):
-            wanted["demos"] = "demonstrations.npz"  # written where training needs it
+            wanted["demos"] = DEMONSTRATIONS  # written where training needs it
         run_config = make_config(wanted | dict(settings or {}))
     loaded, source = _load(demos, run_config, noise_rate, seed, obs_keys)
     check(loaded)
@@ -192,8 +193,8 @@ def _training(
             wanted = config
             if memory is not None:
                 folder.mkdir(parents=True, exist_ok=True)
-                save_file(memory, folder / "demonstrations.npz")
-                wanted = dataclasses.replace(config, demos=(str((folder / "demonstrations.npz").absolute()),))
+                save_file(memory, folder / DEMONSTRATIONS)
+                wanted = dataclasses.replace(config, demos=(str((folder / DEMONSTRATIONS).absolute()),))
             return train_and_classify(wanted, folder, rules, **options)
 
     return classify
