@@ -15,12 +15,13 @@ PYTHON ?= $(firstword $(foreach p,python3.11 python3,$(shell $(p) -c 'import sys
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test check lint types format bench constraints clean distclean
+.PHONY: help demo test docs check lint types format bench constraints clean distclean
 
 help:
 	@echo "make demo         train and judge a small example, start to end"
 	@echo "make test         run the tests                (ARGS=\"-m 'not slow'\" for the quick ones)"
 	@echo "make check        make lint and make types     (make format mends what can be mended)"
+	@echo "make docs         the documentation as a site"
 	@echo "make bench        throughput against the bare simulator"
 	@echo "make constraints  resolve the pins in constraints.txt afresh"
 	@echo "make clean        remove caches and build products; make distclean also removes $(VENV)"
@@ -47,6 +48,12 @@ format: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-run
 	$(BIN)/rilco bench $(ARGS)
 
+# A warning, a broken link among them, is an error.
+docs: $(VENV)/.installed-dev
+	@$(PIP) install -q -c constraints.txt -e '.[docs]'
+	$(BIN)/mkdocs build --strict -q
+	@echo "build/site/index.html"
+
 $(VENV)/.installed-run: pyproject.toml constraints.txt | $(VENV)/.created
 	@echo "Installing rilco into $(VENV); the first time takes a few minutes."
 	@$(PIP) install -q -c constraints.txt -e '.[$(RUN_EXTRAS)]'
@@ -71,7 +78,7 @@ $(VENV)/.created:
 
 # Names and versions only, ray included, so that the pins hold for every extra.
 constraints: | $(VENV)/.created
-	@$(PIP) install -q --dry-run --ignore-installed --report $(VENV)/resolved.json -e '.[all,dev]'
+	@$(PIP) install -q --dry-run --ignore-installed --report $(VENV)/resolved.json -e '.[all,dev,docs]'
 	@$(BIN)/python -c 'import json, sys; \
 		names = [p["metadata"] for p in json.load(sys.stdin)["install"] if not p["metadata"]["name"] == "rilco"]; \
 		print("# The versions that rilco is tested with, on Python 3.11; written by make constraints."); \
