@@ -118,7 +118,7 @@ def test_two_choices_at_once_are_learned(tmp_path: Path, method: str) -> None:
 
 
 def test_vild_is_refused_before_anything_is_read(tmp_path: Path, file: Path) -> None:
-    with pytest.raises(ConfigError, match="Gaussian noise on actions, which has no meaning"):
+    with pytest.raises(ConfigError, match="--method vild: models noise on quantities, which has no meaning"):
         rilco.train(tmp_path / "run", env=env_id("Steps"), method="vild", demos=file, quiet=True)
     assert not (tmp_path / "run").exists()
 
