@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 
-from rilco.cli.audit import STEPS
 from rilco.data.collect import collect
 from rilco.data.formats import load_file, save_file
 from rilco.data.ladder import shipped_rung
@@ -23,9 +22,8 @@ from rilco.data.loading import load_demonstrations
 from rilco.data.mixing import mix
 from rilco.data.record import Demonstrations, concatenate
 from rilco.data.standard import standard_files
-from rilco.judging.auditing import train_and_audit
+from rilco.judging.audit import audit
 from rilco.judging.truth import compare
-from rilco.options import make_config
 from rilco.runs.how import How
 from rilco.tasks.table import Task
 
@@ -37,6 +35,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--task", default="hopper")
     parser.add_argument("--workers", type=int)
+    parser.add_argument("--offline", action="store_true", help="Without RIL-Co's classifiers: seconds each.")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     for name, demos in cases(Task(task=options.task)):
@@ -44,17 +43,22 @@ def main() -> None:
         if not result.exists():
             file = options.out / f"{options.task}-{name}.npz"
             save_file(demos, file)
-            config = make_config({"task": options.task, "demos": str(file), "steps": STEPS})
-            audited = train_and_audit(config, result.with_suffix(""), how=How(options.workers, quiet=True))
-            truth, verdict = compare(audited.pairs, audited.demos), audited.audit.verdict
+            made = audit(
+                file,
+                task=options.task,
+                offline=options.offline,
+                out=result.with_suffix(""),
+                how=How(options.workers, quiet=True),
+            )
+            truth, verdict = compare(made.verdict, made.demonstrations), made.verdict
             assert truth is not None, "the mixtures have labels"
-            row = {"kind": verdict.kind, **truth._asdict()}
+            row = {"sure": verdict.sure, "confidence": verdict.confidence, **truth._asdict()}
             result.write_text(json.dumps(row) + "\n")
         row = json.loads(result.read_text())
-        numbers = [row[key] for key in ("demonstration_auroc", "expert_kept", "other_kept")]
+        numbers = [row[key] for key in ("confidence", "auroc", "good_kept", "bad_kept")]
         shown = ["" if number is None else f"{number:.3f}" for number in numbers]
         noise = f"{demos.noise_fraction:.0%}"
-        print(f"| {name} | {noise} | {row['kind']} | {' | '.join(shown)} |", flush=True)
+        print(f"| {name} | {noise} | {' | '.join(shown)} |", flush=True)
 
 
 def cases(task: Task) -> Iterator[tuple[str, Demonstrations]]:

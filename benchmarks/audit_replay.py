@@ -14,12 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from audit_table import AUTHORS, read_scores
+from audit_table import AUTHORS, against_labels, read_scores
 from rilco.data.loading import load_demonstrations
 from rilco.data.standard import standard_files
-from rilco.judging.judging import judge
-from rilco.judging.scoring import Scores
-from rilco.judging.truth import compare
+from rilco.judging.classifiers import Scores
 from rilco.tasks.table import Task
 
 LEFT = (5, 20, 50)  # bad demonstrations
@@ -53,18 +51,12 @@ def main() -> None:
                 rest = demos.expert | np.isin(demos.episode, some)
                 part = demos.select(rest)
                 fewer = Scores(scores.stretches[:, rest], scores.policy, scores.transitions)
-                audit, pairs = judge(fewer, part, task="", files=(), seeds=(row["seed"],))
-                truth = compare(pairs, part)
-                assert truth is not None
-                assert truth.expert_kept is not None
-                assert truth.other_kept is not None
+                found = against_labels(fewer, part)
                 cases[left] += 1
-                if truth.expert_kept < LEAST_EXPERT or truth.other_kept > MOST_OTHER:
+                if found["expert_kept"] < LEAST_EXPERT or found["other_kept"] > MOST_OTHER:
                     failed[left] += 1
-                    kept = f"kept of the expert {truth.expert_kept:.1%}, of the others {truth.other_kept:.1%}"
-                    print(
-                        f"{file.stem}, {left} bad left, draw {draw}: {audit.verdict.kind}, {kept}", flush=True
-                    )
+                    kept = f"kept of the expert {found['expert_kept']:.1%}, of the others {found['other_kept']:.1%}"
+                    print(f"{file.stem}, {left} bad left, draw {draw}: {found['kind']}, {kept}", flush=True)
     for left in LEFT:
         print(f"{left} bad demonstrations left: {failed[left]} of {cases[left]} cases failed")
 

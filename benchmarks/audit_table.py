@@ -1,10 +1,10 @@
-"""How well the audit finds bad demonstrations: all tasks, noise rates and seeds, on one collection of datasets.
+"""How well RIL-Co's classifiers alone find bad demonstrations: all tasks, noise rates and seeds, on one collection of datasets.
 
     python benchmarks/audit_table.py --out runs/audits                         # the datasets that come with rilco
     python benchmarks/audit_table.py --out runs/audits --demos ../shared/demos # the authors'
     python benchmarks/audit_table.py --out runs/audits --show                  # the table of what there is
 
-Every audit is `rilco audit` in a folder of its own, with its scores and one line of JSON beside it; finished ones are not
+Every audit is a training in a folder of its own, with its scores and one line of JSON beside it; finished ones are not
 repeated, but `--again` judges their scores by the rule as it is now.
 """
 
@@ -18,18 +18,21 @@ from typing import Any
 
 import numpy as np
 
-from rilco.cli.audit import STEPS
 from rilco.config import RunConfig
 from rilco.data.formats.files import atomic_write
 from rilco.data.of_run import read_demonstrations
-from rilco.judging.auditing import in_pieces, train_and_audit
-from rilco.judging.judged import WINDOW_PAIRS
-from rilco.judging.judging import judge
-from rilco.judging.scoring import Scores
-from rilco.judging.truth import compare
+from rilco.data.record import Demonstrations
+from rilco.judging.audit import STEPS
+from rilco.judging.audit_config import AuditConfig
+from rilco.judging.classifiers import Scores
+from rilco.judging.decision import decide
+from rilco.judging.simulator import train_and_classify
+from rilco.judging.truth import auroc
+from rilco.judging.windows import group, in_pieces
 from rilco.options import make_config
 from rilco.runs.how import How
 
+CONFIG = AuditConfig()
 AUTHORS = {
     "halfcheetah": "HalfCheetahBulletEnv-v0",
     "hopper": "HopperBulletEnv-v0",
@@ -65,9 +68,10 @@ def main() -> None:
         demos = str(options.demos / AUTHORS[task]) if options.demos else None
         config = make_config({"task": task, "demos": demos, "noise_rate": rate, "steps": STEPS, "seed": seed})
         if not recorded.exists():
-            audited = train_and_audit(config, folder, how=How(options.workers, quiet=True))
+            classified = train_and_classify(config, folder, CONFIG, how=How(options.workers, quiet=True))
             with atomic_write(recorded) as temporary, temporary.open("wb") as file:
-                np.savez_compressed(file, **audited.scores._asdict())
+                facts = {"transitions": classified.scores.transitions, "policy": classified.scores.policy}
+                np.savez_compressed(file, stretches=classified.scores.stretches, **facts)
         line = {"source": source, "task": task, "rate": rate, "seed": seed, **measure(config, recorded)}
         result.write_text(json.dumps(line) + "\n")
         print(json.dumps(line), flush=True)
@@ -83,37 +87,43 @@ def measure(config: RunConfig, recorded: Path) -> dict[str, Any]:
     scores = read_scores(recorded)
     demos = read_demonstrations(config)
     assert demos is not None
-    found = {}
-    for name, judged in {"whole": demos, "pieces": in_pieces(demos, WINDOW_PAIRS)}.items():
-        audit, pairs = judge(scores, judged, task="", files=(), seeds=(config.seed,))
-        truth, noise = compare(pairs, judged), audit.noise_fraction
-        assert truth is not None, "the datasets have labels"
-        found[name] = {
-            "kind": audit.verdict.kind,
-            "confidence": audit.verdict.confidence,
-            "noise": None if noise is None else [noise.low, noise.estimate, noise.high],
-            **truth._asdict(),
-        }
+    whole = against_labels(scores, demos)
     facts = {"transitions": scores.transitions, "true_noise": demos.noise_fraction}
-    return {**facts, **found["whole"], "pieces": found["pieces"]}
+    return {**facts, **whole, "pieces": against_labels(scores, in_pieces(demos, CONFIG.window_pairs))}
+
+
+def against_labels(scores: Scores, demos: Demonstrations) -> dict[str, Any]:
+    """What the classifiers decide on these demonstrations, and how it compares with their labels."""
+    expert, grouping = demos.expert, group(demos)
+    assert expert is not None, "the datasets have labels"
+    decision = decide(scores, grouping, CONFIG)
+    keep = decision.kept[grouping.of_pair]
+    steadied = grouping.steadied(scores.pairs, CONFIG.around)
+    return {
+        "kind": decision.kind,
+        "confidence": decision.confidence,
+        "pair_auroc": auroc(steadied, expert),
+        "demonstration_auroc": auroc(decision.scores, grouping.means(expert) > 0.5),
+        "expert_kept": float(keep[expert].mean()) if expert.any() else None,
+        "other_kept": float(keep[~expert].mean()) if not expert.all() else None,
+    }
 
 
 def show(out: Path) -> None:
     """A line for each source, task and rate: the worst over seeds."""
     rows = [json.loads(file.read_text()) for file in sorted(out.glob("*.json"))]
     keys = sorted({(row["source"], row["task"], row["rate"]) for row in rows})
-    columns = ("pair_auroc", "window_auroc", "demonstration_auroc", "expert_kept", "other_kept")
+    columns = ("pair_auroc", "demonstration_auroc", "expert_kept", "other_kept")
     print(
-        "| data | task | rate | seeds | verdict | pairs | windows | demonstrations | expert kept | others kept "
-        "| pieces: verdict | expert kept | others kept |"
+        "| data | task | rate | seeds | verdict | pairs | demonstrations | expert kept | others kept "
+        "| pieces: verdict | windows | expert kept | others kept |"
     )
     print("|---" * 13 + "|")
     for source, task, rate in keys:
         mine = [row for row in rows if (row["source"], row["task"], row["rate"]) == (source, task, rate)]
         pieces = [row["pieces"] for row in mine]
-        # Of pieces alone no window would know its neighbours.
-        worst = [worst_of(pieces if name == "window_auroc" else mine, name) for name in columns]
-        of_pieces = [kinds(pieces), *(worst_of(pieces, name) for name in columns[-2:])]
+        worst = [worst_of(mine, name) for name in columns]
+        of_pieces = [kinds(pieces), *(worst_of(pieces, name) for name in columns[-3:])]
         cells = [source, task, f"{rate:g}", str(len(mine)), kinds(mine), *worst, *of_pieces]
         print(f"| {' | '.join(cells)} |")
 

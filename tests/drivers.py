@@ -11,15 +11,17 @@ import numpy as np
 import pytest
 from tests.environments import Vehicle, env_id
 
+from rilco.clean import phases
 from rilco.data.formats import save_file
 from rilco.data.record import Demonstrations
-from rilco.judging import scoring
+from rilco.judging.audit_config import AuditConfig
 from rilco.runs.interrupt import StopSignal
 
 WORSE = (0.3, 0.2, 0.1, 0.0, -0.1)  # shares of full throttle
 EPISODE, EXPERT_EPISODES, WORSE_EPISODES = 60, 20, 3  # 3 of 7 pairs are not the expert's
 STRETCH = 3200  # transitions; enough for so simple a task
 STEPS = 25_600
+HOW_SHORT = AuditConfig(stretch_transitions=STRETCH)
 # Networks that compile quickly; all tests share them.
 SETTINGS: dict[str, Any] = {"acktr.hidden_sizes": [16], "classifier.hidden": [32, 32]}
 OPTIONS: dict[str, Any] = {"env": env_id("Vehicle"), "steps": STEPS, **SETTINGS}
@@ -57,7 +59,7 @@ def write_files(folder: Path, worse: Sequence[float] = WORSE) -> list[str]:
 @pytest.fixture(scope="module")
 def short_stretches() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scoring, "STRETCH_TRANSITIONS", STRETCH)
+        patch.setattr(phases, "RULES", HOW_SHORT)
         yield
 
 

@@ -9,36 +9,61 @@ __version__ = "0.2.0"
 
 # Imported when first used: `import rilco` and deploying a policy need neither JAX nor a simulator.
 _EXPORTS = {
+    "Audit": "rilco.judging.audit",
     "Demonstrations": "rilco.data.record",
     "Policy": "rilco.policy.saved",
     "RilcoError": "rilco.errors",
     "Run": "rilco.runs.folder",
     "RunConfig": "rilco.config",
+    "Task": "rilco.tasks.table",
+    "audit": "rilco.judging.audit",
+    "clone": "rilco.bc.training",
+    "collect": "rilco.data.collect",
     "evaluate": "rilco.api",
+    "load_audit": "rilco.judging.audit",
     "load_demonstrations": "rilco.data.loading",
-    "load_policy": "rilco.policy.saved",
+    "load_policy": "rilco.data.ladder",
+    "load_run": "rilco.api",
+    "mix": "rilco.data.mixing",
+    "save_demonstrations": "rilco.data.formats",
     "train": "rilco.api",
 }
 __all__ = [
+    "Audit",
     "Demonstrations",
     "Policy",
     "RilcoError",
     "Run",
     "RunConfig",
+    "Task",
+    "audit",
+    "clone",
+    "collect",
     "evaluate",
+    "load_audit",
     "load_demonstrations",
     "load_policy",
+    "load_run",
+    "mix",
+    "save_demonstrations",
     "train",
 ]
 
 if TYPE_CHECKING:
-    from rilco.api import evaluate, train
+    from rilco.api import evaluate, load_run, train
+    from rilco.bc.training import clone
     from rilco.config import RunConfig
+    from rilco.data.collect import collect
+    from rilco.data.formats import save_demonstrations
+    from rilco.data.ladder import load_policy
     from rilco.data.loading import load_demonstrations
+    from rilco.data.mixing import mix
     from rilco.data.record import Demonstrations
     from rilco.errors import RilcoError
-    from rilco.policy.saved import Policy, load_policy
+    from rilco.judging.audit import Audit, audit, load_audit
+    from rilco.policy.saved import Policy
     from rilco.runs.folder import Run
+    from rilco.tasks.table import Task
 
 
 def _register_environments() -> None:

@@ -3,19 +3,56 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rilco import evaluation
 from rilco.config import RunConfig
-from rilco.evaluation import evaluate
+from rilco.data.formats import save_file
+from rilco.data.ladder import load_policy
+from rilco.data.record import Demonstrations
 from rilco.methods import find
 from rilco.options import make_config
+from rilco.policy.saved import Policy
+from rilco.rollout.pool import Evaluation
 from rilco.runs.folder import Run
 from rilco.runs.how import How
+from rilco.runs.paths import DEMONSTRATIONS, holds_run
 from rilco.training import train_run
 
-__all__ = ["evaluate", "train", "train_config"]
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+def load_run(path: str | os.PathLike[str]) -> Run:
+    """A run that there is; raises RunError where the folder holds none.
+
+    >>> rilco.load_run("runs/mine").evaluations()[-1]["eval_return"]
+    """
+    RunConfig.load(path)
+    return Run(Path(path))
+
+
+def evaluate(
+    policy: Policy | str | os.PathLike[str],
+    *,
+    episodes: int = 10,
+    seed: int = 0,
+    task: Any = None,
+    env: Any = None,
+    env_kwargs: Mapping[str, Any] | None = None,
+    workers: int | None = None,
+) -> Evaluation:
+    """Returns and lengths of whole episodes with the deterministic policy, as `rilco evaluate` gives them.
+
+    The environment is the policy's own, unless `env` or a `Task` says otherwise.
+
+        >>> rilco.evaluate("hopper#1", episodes=3).returns.mean()
+    """
+    policy = policy if isinstance(policy, Policy) else load_policy(policy)
+    return evaluation.evaluate(
+        policy, episodes=episodes, seed=seed, task=task, env=env, env_kwargs=env_kwargs, workers=workers
+    )
 
 
 def train(
@@ -25,35 +62,52 @@ def train(
     task: str | None = None,
     env: Any = None,
     env_kwargs: Mapping[str, Any] | None = None,
-    demos: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    demos: Demonstrations | Paths | None = None,
     noise_rate: float | None = None,
     steps: float | None = None,
     seed: int | None = None,
     resume: bool = False,
     workers: int | None = None,
     quiet: bool = False,
-    settings: dict[str, Any] | None = None,
+    callback: Callable[[Mapping[str, Any]], bool | None] | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Run:
     """Train a policy in the folder `out`; the same as `rilco train`.
 
     Give a Bullet `task` or any Gymnasium `env`: an id, a class or function of a module with its `env_kwargs`, or an
-    `EnvSpec`. Give `demos` for every method that imitates. `settings` reaches
-    every other field of `RunConfig`: `{"classifier.lam": 0.3, "evaluate_every": 50_000}`. With `resume` the run
-    in `out` goes on where its last checkpoint is; options left out are taken from it.
+    `EnvSpec`. Give `demos` for every method that imitates: files, or an object, which is written into the folder.
+    `settings` reaches every other field of `RunConfig`: `{"classifier.lam": 0.3, "evaluate_every": 50_000}`.
+    `callback` sees each line of metrics; if it returns False, the run ends there and can be resumed. With `resume`
+    the run in `out` goes on where its last checkpoint is; options left out are taken from it.
+
+        >>> rilco.train("runs/mine", env="Hopper-v5", demos=audit.kept, method="ril-co", steps=1e6)
     """
+    own = Path(out) / DEMONSTRATIONS if isinstance(demos, Demonstrations) else None
     options = {
         "method": method,
         "task": task,
         "env": env,
         "env_kwargs": env_kwargs,
-        "demos": demos,
+        "demos": demos if own is None else own,
         "noise_rate": noise_rate,
         "steps": None if steps is None else int(steps),
         "seed": seed,
         **(settings or {}),
     }
     config = make_config(options, stored=RunConfig.load(out) if resume else None)
-    return train_config(config, out, how=How(workers=workers, quiet=quiet), resume=resume)
+    how = How(workers=workers, quiet=quiet, callback=callback)
+    if own is None or not isinstance(demos, Demonstrations) or resume or holds_run(Path(out)):
+        return train_config(config, out, how=how, resume=resume)
+    existed = own.parent.exists()
+    own.parent.mkdir(parents=True, exist_ok=True)
+    save_file(demos, own)
+    try:
+        return train_config(config, out, how=how)
+    finally:
+        if not holds_run(own.parent):  # it never began, and leaves nothing behind
+            own.unlink(missing_ok=True)
+            if not existed:
+                own.parent.rmdir()
 
 
 def train_config(

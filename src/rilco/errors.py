@@ -35,6 +35,10 @@ class TrainingError(RilcoError):
     """Learning went wrong in a way that continuing cannot mend, such as a NaN loss."""
 
 
+class AuditError(RilcoError):
+    """An audit that cannot be made, or one that was stored and cannot be read."""
+
+
 def require(module: str, what: str, extra: str) -> None:
     """Raises ConfigError unless an optional library is installed: to be asked before any work is done."""
     if importlib.util.find_spec(module) is None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rilco.cli import example as demo
-from rilco.judging import scoring
-from rilco.judging.record import Audit
+from rilco.judging.record import read_record
 
 
 @pytest.mark.slow
@@ -14,14 +13,12 @@ def test_the_demo_tells_its_story_and_keeps_what_it_made(tmp_path, monkeypatch):
     pytest.importorskip("pybullet")
     pytest.importorskip("imageio")
     for name, value in {
-        "AUDIT_STEPS": 19_200,
         "CLONING_STEPS": 200,
         "EPISODES": 1,
         "EVALUATE_EVERY": 1_280,
         "VIDEO_STEPS": 10,
     }.items():
         monkeypatch.setattr(demo, name, value)
-    monkeypatch.setattr(scoring, "STRETCH_TRANSITIONS", 1_280)
     said: list[str] = []
     demo.run_demo(tmp_path, said.append, steps=2_560)
     story = "\n".join(said)
@@ -31,7 +28,7 @@ def test_the_demo_tells_its_story_and_keeps_what_it_made(tmp_path, monkeypatch):
     assert said[-1] == f"Audit   {tmp_path / 'audit' / 'index.html'}"
     for file in ("learning_curves.png", "ril-co.mp4", "audit/index.html", "audit/clone.safetensors"):
         assert (tmp_path / file).stat().st_size > 1_000
-    assert len(Audit.load(tmp_path / "audit" / "audit.json").demonstrations) == 160
+    assert len(read_record(tmp_path / "audit")[0].demonstrations) == 165
     made = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.safetensors")}
     said.clear()
     demo.run_demo(tmp_path, said.append, steps=2_560)

@@ -1,121 +1,132 @@
-"""Made-up audits for the tests of the record and the page: seeded, and in the shapes of real ones."""
+"""Made-up demonstrations and verdicts for the tests of the record, the page and the command line."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
-from rilco.judging.grouping import best_means
-from rilco.judging.judged import WINDOW_PAIRS
-from rilco.judging.record import Audit, Conclusion, JudgedDemonstration, JudgedDemonstrator, NoiseFraction
-
-CUT = 0.4
-
-
-def scores_over_time(rng: np.random.Generator, level: float, pairs: int, *, from_start: bool) -> np.ndarray:
-    """Pair scores [pairs] that wander about a level; a whole episode first has to get going."""
-    noise = rng.normal(0.0, 0.5, pairs)
-    wander = np.empty(pairs)
-    previous = rng.normal(0.0, 0.5)
-    for step in range(pairs):
-        previous = 0.97 * previous + 0.1 * noise[step]
-        wander[step] = previous
-    rhythm = 0.25 * np.sin(np.arange(pairs) * 0.35 + rng.uniform(0, 6))
-    start = -2.0 * np.exp(-np.arange(pairs) / 18.0) if from_start else 0.0
-    return level + 1.5 * wander + rhythm + 0.3 * noise + start
+from rilco.data.record import Demonstrations
+from rilco.judging.audit import Audit
+from rilco.judging.joining import count_words
+from rilco.judging.opinion import Opinion
+from rilco.judging.record import Source
+from rilco.judging.verdict import Decision, Family, Judgement, Majority, Verdict
+from rilco.judging.windows import group
 
 
-def windows_of(scores: np.ndarray) -> np.ndarray:
-    """Of a demonstration with these scores of pairs: the best of each window, with nothing taken off."""
-    return best_means(scores, np.arange(len(scores)) // WINDOW_PAIRS)
-
-
-def make_audit(
+def two_kinds(
+    good: int = 12,
+    bad: int = 6,
+    pairs: int = 40,
     *,
-    experts: int = 10,
-    episode_pairs: int = 1000,
-    others: int = 5,
-    pieces: int = 30,
-    piece_pairs: int = 50,
-    labelled: bool = False,
-    with_return: bool = True,
+    names: tuple[str, ...] = ("anna.npz", "ben.npz"),
+    **more: Any,
+) -> Demonstrations:
+    """Good ones circle about one place, bad ones about another and the other way round; each maker has a file."""
+    rng = np.random.default_rng(0)
+    obs, action = [], []
+    for k in range(good + bad):
+        turn = 1.0 if k < good else -1.0
+        phase = rng.uniform(0, 6) + turn * 0.3 * np.arange(pairs)
+        centre = 0.0 if k < good else 4.0
+        noise = rng.normal(0.0, 0.05, (pairs, 4))
+        obs.append(np.stack([centre + np.cos(phase), np.sin(phase)], 1) + noise[:, :2])
+        action.append(turn * np.stack([-np.sin(phase), np.cos(phase)], 1) + noise[:, 2:])
+    episode = np.repeat(np.arange(good + bad), pairs)
+    return Demonstrations(
+        np.concatenate(obs),
+        np.concatenate(action),
+        episode=episode,
+        demonstrator=(episode >= good).astype(int),
+        demonstrator_names=names,
+        **more,
+    )
+
+
+def make_verdict(
+    demos: Demonstrations,
+    families: Sequence[Sequence[int]],
+    *,
+    decisions: Sequence[Decision] | None = None,
     names: dict[int, str] | None = None,
-    seed: int = 0,
-) -> Audit:
-    """A mixture as the noise protocol makes it: whole episodes of an expert and short pieces of the others."""
-    rng = np.random.default_rng(seed)
-    levels = [1.9, *np.linspace(-1.1, -3.0, max(others, 1))[:others]]
-    demonstrations, totals = [], []
-    for maker, level in enumerate(levels):
-        count, pairs = (experts, episode_pairs) if maker == 0 else (pieces, piece_pairs)
-        file = "expert.npz" if maker == 0 else f"non-expert-{maker}.npz"
-        for episode in range(count):
-            index = len(demonstrations)
-            scores = scores_over_time(rng, level + rng.normal(0, 0.2), pairs, from_start=maker == 0)
-            windows = windows_of(scores)
-            score = float(np.repeat(windows, WINDOW_PAIRS)[:pairs].mean())
-            verdict = "unsure" if abs(score - CUT) < 0.25 else "keep" if score >= CUT else "drop"
-            demonstrations.append(
-                JudgedDemonstration.from_scores(
-                    index,
-                    (names or {}).get(index, f"{file} · episode {episode}"),
-                    scores,
-                    windows,
-                    demonstrator=maker,
-                    expert_probability=1 / (1 + np.exp(-4.0 * (score - CUT))),
-                    verdict=verdict,
-                    episode_return=float(2.4 * pairs * (1 + 0.3 * level / 2) + rng.normal(0, 12))
-                    if with_return
-                    else None,
-                    truth=("expert" if maker == 0 else "non-expert") if labelled else None,
-                )
-            )
-        own = [demo for demo in demonstrations if demo.demonstrator == maker]
-        score = float(np.average([demo.score for demo in own], weights=[demo.pairs for demo in own]))
-        totals.append(
-            JudgedDemonstrator(
-                id=maker,
-                name=file,
-                demonstrations=len(own),
-                pairs=sum(demo.pairs for demo in own),
-                score=score,
-                expert_probability=1 / (1 + np.exp(-5.0 * (score - CUT))),
-                verdict="keep" if score >= CUT else "drop",
+    scores: Sequence[float] | None = None,
+    consensus: Sequence[float] | None = None,
+) -> Verdict:
+    """The first family is taken to be good; `consensus` has that judge's probabilities, where it is to have standing."""
+    grouping = group(demos)
+    of_pair, pairs = grouping.of_pair, grouping.pairs
+    makers = [demos.demonstrator_names[int(demos.demonstrator[rows[0]])] for rows in grouping.rows()]
+    family = {i: f for f, members in enumerate(families) for i in members}
+    judged = []
+    for i, maker in enumerate(makers):
+        word: Decision = "unsure" if i not in family else "keep" if family[i] == 0 else "drop"
+        word = word if decisions is None else decisions[i]
+        likely = {"keep": 0.97, "drop": 0.04, "unsure": 0.5}[word]
+        reason = {
+            "keep": "Lives with the majority.",
+            "drop": "Lives apart.",
+            "unsure": "No judge sees anything.",
+        }
+        judged.append(
+            Judgement(
+                i,
+                (names or {}).get(i, f"{maker} #{i + 1}"),
+                maker,
+                int(pairs[i]),
+                word,
+                likely,
+                likely if scores is None else scores[i],
+                "nobody" if word == "unsure" else "families",
+                reason[word],
+                family.get(i, -1),
             )
         )
-    dropped = sum(demo.pairs for demo in demonstrations if demo.score < CUT)
-    share = dropped / sum(demo.pairs for demo in demonstrations)
-    return Audit(
-        task="hopper",
-        files=tuple(maker.name for maker in totals),
-        transitions=300_160,
-        seeds=(1, 2, 3),
-        verdict=Conclusion(
-            "mixed",
-            "The scores fall into two groups with an empty stretch between them, and the upper group holds more than "
-            "half of the pairs. The three seeds agree on every demonstration.",
-            0.97,
-            CUT,
-        ),
-        noise_fraction=NoiseFraction(share, max(0.0, share - 0.018), min(1.0, share + 0.022)),
-        demonstrators=tuple(totals),
-        demonstrations=tuple(demonstrations),
-        settings={
-            "method": "ril-co",
-            "scored by": "the classifier of the other half",
-            "stretch": "last 150 iterations",
-        },
+    good = np.array([one.probability for one in judged])
+    opinions = [
+        Opinion("families", 0.9, "Families share little.", good, good, tuple(one.reason for one in judged))
+    ]
+    seen = np.full(len(judged), 0.5) if consensus is None else np.array(consensus)
+    reasons = tuple(
+        "Acts unlike the others there." if p < 0.5 else "Acts like the others there." for p in seen
+    )
+    why = "Demonstrations share too few states." if consensus is None else "Demonstrations share states."
+    opinions.append(Opinion("consensus", 0.0 if consensus is None else 0.9, why, seen, seen, reasons))
+    made = tuple(
+        Family(
+            f,
+            f"family {'ABCDEFGHIJ'[f]}",
+            tuple(members),
+            int(pairs[list(members)].sum()),
+            members[0],
+            members[-1],
+            judged[members[0]].decision,
+            f == 0,
+        )
+        for f, members in enumerate(families)
+    )
+    return Verdict(
+        tuple(judged),
+        made,
+        tuple(opinions),
+        Majority(0, 0, True, "family A is the largest."),
+        True,
+        0.95,
+        count_words(tuple(judged)),
+        "Most demonstrations are good.",
+        of_pair,
     )
 
 
-def without_cut(audit: Audit, kind: str, sentence: str, confidence: float | None) -> Audit:
-    """The same demonstrations where no cut is proposed."""
-    from dataclasses import replace
-
-    verdict = "keep" if kind == "clean" else "unsure"
-    return replace(
-        audit,
-        verdict=Conclusion(kind, sentence, confidence, None),
-        noise_fraction=None if kind == "inseparable" else NoiseFraction(0.0, 0.0, 0.03),
-        demonstrations=tuple(replace(demo, verdict=verdict) for demo in audit.demonstrations),
-        demonstrators=tuple(replace(maker, verdict=verdict) for maker in audit.demonstrators),
-    )
+def make_audit(good: int = 12, bad: int = 6, small: int = 0, pairs: int = 40, **more: Any) -> Audit:
+    """Family A is good, B is bad; the last `small` of the bad are a family C of their own."""
+    demos = two_kinds(good, bad, pairs)
+    total = good + bad
+    families = [list(range(good)), list(range(good, total - small))]
+    families += [list(range(total - small, total))] if small else []
+    rng = np.random.default_rng(1)
+    scores = np.where(np.arange(total) < good, 0.9, 0.1) + rng.uniform(-0.05, 0.05, total)
+    verdict = make_verdict(demos, families, scores=scores.tolist(), **more)
+    source = Source(files=("anna.npz", "ben.npz"), fingerprint=demos.fingerprint())
+    return Audit(demos, verdict, source)

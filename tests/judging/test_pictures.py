@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.spaces import Box
-from tests.judging.examples import CUT, make_audit, without_cut
+from tests.judging.examples import make_verdict
 
 from rilco.data.record import Demonstrations
 from rilco.errors import TaskError
@@ -20,7 +20,6 @@ from rilco.judging.pictures import (
     _bullet_pose,
     _mujoco_pose,
     encode,
-    most_telling,
     pose_frames,
     take_pictures,
 )
@@ -144,20 +143,8 @@ def test_poses_of_real_mujoco_environments(env_id):
         np.testing.assert_allclose(env._get_obs()[:shown], obs[:shown], atol=1e-9)
 
 
-def test_the_most_telling_demonstrations():
-    audit = make_audit(experts=20, others=2, pieces=30)
-    chosen = most_telling(audit, 3)
-    scores = sorted(demo.score for demo in audit.demonstrations)
-    nearest = sorted(scores, key=lambda score: abs(score - CUT))[:3]
-    assert [demo.score for demo in chosen] == sorted({*scores[:3], *scores[-3:], *nearest})
-    no_cut = without_cut(audit, "clean", "One group.", 0.9)
-    assert [demo.score for demo in most_telling(no_cut, 3)] == scores[:3] + scores[-3:]
-    assert len(most_telling(audit, 100)) == len(audit.demonstrations)
-
-
-def demonstrations_of(audit, obs_dim: int) -> Demonstrations:
+def demonstrations_of(lengths: list[int], obs_dim: int) -> Demonstrations:
     """Each observation says which demonstration and which step it is."""
-    lengths = [demo.pairs for demo in audit.demonstrations]
     episode = np.repeat(np.arange(len(lengths)), lengths)
     obs = np.zeros((len(episode), obs_dim))
     obs[:, 0] = episode
@@ -165,38 +152,29 @@ def demonstrations_of(audit, obs_dim: int) -> Demonstrations:
     return Demonstrations(obs, np.zeros((len(obs), 1)), episode=episode)
 
 
-def test_pictures_are_of_the_right_moments(monkeypatch):
-    audit = make_audit(experts=3, episode_pairs=120, others=1, pieces=4, piece_pairs=50)
+def test_pictures_are_of_the_typical_and_the_oddest_of_each_family(monkeypatch):
+    lengths = [120] * 4 + [50] * 3
+    verdict = make_verdict(demonstrations_of(lengths, 5), families=[[0, 1, 2, 3], [4, 5, 6]])
     monkeypatch.setattr("rilco.judging.pictures.encode", lambda frame: bytes(frame[0, 1:3, 0]))
-    gallery = take_pictures(audit, demonstrations_of(audit, 5), Task(env="Posed-v0"), each=2)
-    chosen = most_telling(audit, 2)
-    assert set(gallery.pictures) == {demo.index for demo in chosen}
-    assert len(chosen) < len(audit.demonstrations)
-    for demo in chosen:
-        pictures = gallery.pictures[demo.index]
-        moments = [(demo.worst_step, pictures.worst)]
-        if demo.best_step == demo.worst_step:
-            assert pictures.best is None
-        else:
-            moments.append((demo.best_step, pictures.best))
-        for step, moment in moments:
-            end = min(step + 50, demo.pairs)
-            assert moment.steps[0] == step
-            assert len(moment.steps) == 4
-            assert max(moment.steps) < end
-            assert list(moment.steps) == sorted(set(moment.steps))
-            assert moment.images == tuple(bytes([demo.index, at]) for at in moment.steps)
-    assert gallery.note.startswith(
-        "Pictures are taken of the 2 demonstrations with the lowest scores, the 2 nearest"
-    )
-    everything = take_pictures(audit, demonstrations_of(audit, 5), Task(env="Posed-v0"), each=50)
-    assert everything.note.startswith("Pictures are taken of all demonstrations.")
+    gallery = take_pictures(verdict, demonstrations_of(lengths, 5), Task(env="Posed-v0"))
+    assert set(gallery.films) == {0, 3, 4, 6}
+    for index, film in gallery.films.items():
+        assert len(film.steps) == 4
+        assert list(film.steps) == sorted(set(film.steps))
+        assert max(film.steps) < lengths[index]
+        assert film.images == tuple(bytes([index, at]) for at in film.steps)
 
 
 def test_short_demonstrations_have_fewer_pictures():
-    audit = make_audit(experts=1, episode_pairs=3, others=0)
-    gallery = take_pictures(audit, demonstrations_of(audit, 5), Task(env="Posed-v0"))
-    assert gallery.pictures[0].worst.steps == (0, 1, 2)
+    demos = demonstrations_of([3, 3], 5)
+    gallery = take_pictures(make_verdict(demos, families=[[0, 1]]), demos, Task(env="Posed-v0"))
+    assert gallery.films[0].steps == (0, 1, 2)
+
+
+def test_without_an_environment_or_families_there_are_none():
+    demos = demonstrations_of([3, 3], 5)
+    assert not take_pictures(make_verdict(demos, families=[[0, 1]]), demos, None).films
+    assert not take_pictures(make_verdict(demos, families=[]), demos, Task(env="Posed-v0")).films
 
 
 @pytest.mark.parametrize(
@@ -208,19 +186,18 @@ def test_short_demonstrations_have_fewer_pictures():
     ],
 )
 def test_where_no_picture_can_be_taken_the_note_says_why(env, reason):
-    audit = make_audit(experts=1, episode_pairs=3, others=0)
-    obs_dim = 3 if env == "Pendulum-v1" else 5
-    gallery = take_pictures(audit, demonstrations_of(audit, obs_dim), Task(env=env))
-    assert not gallery.pictures
+    demos = demonstrations_of([3, 3], 3 if env == "Pendulum-v1" else 5)
+    gallery = take_pictures(make_verdict(demos, families=[[0, 1]]), demos, Task(env=env))
+    assert not gallery.films
     assert gallery.note.startswith("No pictures: ")
     assert re.search(reason, gallery.note)
 
 
 def test_without_pillow(monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL", None)
-    audit = make_audit(experts=1, episode_pairs=3, others=0)
-    gallery = take_pictures(audit, demonstrations_of(audit, 5), Task(env="Posed-v0"))
-    assert not gallery.pictures
+    demos = demonstrations_of([3, 3], 5)
+    gallery = take_pictures(make_verdict(demos, families=[[0, 1]]), demos, Task(env="Posed-v0"))
+    assert not gallery.films
     assert "pip install 'rilco[video]'" in gallery.note
 
 

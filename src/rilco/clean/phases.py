@@ -31,8 +31,13 @@ from rilco.data.of_run import read_known
 from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import ConfigError, RunError
 from rilco.files import read_record, write_atomically
-from rilco.judging.auditing import JSON, audit_by, trained, training_steps, write_audit
-from rilco.judging.record import Audit
+from rilco.judging.audit import Audit
+from rilco.judging.audit_config import AuditConfig
+from rilco.judging.joining import verdict_of
+from rilco.judging.offline import index
+from rilco.judging.record import Source
+from rilco.judging.record import read_record as read_audit
+from rilco.judging.simulator import Classified, classify_by, trained, training_steps
 from rilco.methods import find
 from rilco.policy.saved import Policy
 from rilco.runs.folder import Run, RunFolder, open_run
@@ -41,6 +46,8 @@ from rilco.runs.paths import AUDIT, PHASES, holds_run, policy_file
 from rilco.training import train_if_needed
 
 AUDITED, KNOWN = "2-audited.json", "known.npz"
+RULES = AuditConfig()
+"""Of the audit between search and cloning."""
 START, FINISH = "4-start.safetensors", "4-finish"
 
 
@@ -57,7 +64,7 @@ def train_clean(config: RunConfig, out: Path, how: How, *, resume: bool) -> Run:
         how.say(f"Phase 3 of {count}: behaviour cloning of what was kept")
         search, separable = (
             Run(phases / SEARCH),
-            Audit.load(out / AUDIT / JSON).verdict.kind in ("mixed", "clean"),
+            read_audit(out / AUDIT)[0].opinions[0].standing > 0.0,
         )
         clones, more = clone_and_practise(config, search, phases, how, separable=separable)
         spent += more
@@ -112,9 +119,9 @@ def _search_config(config: RunConfig) -> RunConfig:
         )
     wanted = as_method(config, "ril-co", steps=left)
     if finishes:
-        steps = training_steps(wanted, "clean.search_steps")
+        steps = training_steps(wanted, RULES, "clean.search_steps")
     else:
-        steps = training_steps(wanted, besides=practice)
+        steps = training_steps(wanted, RULES, besides=practice)
     return dataclasses.replace(wanted, steps=steps)
 
 
@@ -125,13 +132,23 @@ def _search_and_audit(config: RunConfig, phases: Path, out: Path, how: How, anno
         with trained(wanted, path, how) as trainer:
             how.say(announcement)
             begun = time.monotonic()
-            audited = audit_by({path: contextlib.nullcontext(trainer)}, how=how)
-            write_audit(audited, out)
-            _save_parts(audited.kept, audited.dropped, wanted, phases)
-            spent = Spent(audited.audit.transitions, round(time.monotonic() - begun, 3))
+            classified = classify_by({path: contextlib.nullcontext(trainer)}, RULES, how=how)
+            _keep_audit(classified, wanted, out)
+            demos, keep = classified.demos, classified.keep
+            parts = (demos.select(keep) if keep.any() else None, None if keep.all() else demos.select(~keep))
+            _save_parts(*parts, wanted, phases)
+            spent = Spent(classified.scores.transitions, round(time.monotonic() - begun, 3))
         write_atomically(done, json.dumps(dataclasses.asdict(spent)).encode())
-    how.say(Audit.load(out / JSON).verdict.sentence)
+    how.say(read_audit(out)[0].summary)
     return time_of([Run(path)]) + read_record(Spent, done)
+
+
+def _keep_audit(classified: Classified, config: RunConfig, out: Path) -> None:
+    demos = classified.demos
+    source = Source(environment=config.task.name, fingerprint=demos.fingerprint())
+    of_pair, names, makers = index(demos)
+    verdict = verdict_of(classified.opinion, names, makers, of_pair, RULES)
+    Audit(demos, verdict, source, scores=classified.scores.pairs).save(out)
 
 
 def _save_parts(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rilco.cli.parsing import COUNT, TABLE
-from rilco.cli.sources import demonstrator_names, environment, open_policy
+from rilco.cli.sources import demonstrator_names, environment
 from rilco.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -91,6 +91,8 @@ def collect_command(
     if pairs is not None and episodes is not None:
         raise ConfigError(f"--pairs {pairs} and --episodes {episodes}: choose one of the two.")
     check_target(out, format_name, overwrite)
+    from rilco.data.ladder import open_policy
+
     opened = [open_policy(source) for source in policies]
     places = [environment(policy, task, env, env_kwargs) for policy, _ in opened]
     if len(set(places)) > 1:
@@ -173,7 +175,9 @@ def mix_command(
             "that policy with noise on its actions."
         )
     else:
-        policy, _ = open_policy(sources[0])
+        from rilco.data.ladder import load_policy
+
+        policy = load_policy(sources[0])
         place = environment(policy, task, env)
         expert, others = play_with_noise(policy, place, demonstrator_names(sources)[0], pairs, seed or 0)
     save(mix(expert, others, noise_rate, seed=seed), out, format_name, place)

@@ -14,9 +14,9 @@ import click
 @click.option("--workers", type=click.IntRange(1), help="Processes.  [default: one a core]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
 def command(run: str, episodes: int, seed: int, workers: int | None, as_json: bool) -> None:
-    """Evaluate the policy of a run folder (its best) or a policy file, with deterministic actions."""
+    """Evaluate a policy with deterministic actions: of a run folder (its best), a policy file, or a name like hopper#1."""
+    from rilco.data.ladder import load_policy
     from rilco.evaluation import evaluate
-    from rilco.policy.saved import load_policy
 
     policy = load_policy(run)
     outcome = evaluate(policy, episodes=episodes, seed=seed, workers=workers)

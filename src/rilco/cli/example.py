@@ -23,8 +23,8 @@ from rilco.experiment.launch import LOGS
 from rilco.experiment.local import LocalEngine, share_cores
 from rilco.experiment.status import Board, make_display
 from rilco.experiment.sweep import survey, sweep
-from rilco.judging.auditing import PAGE, train_and_audit, write_audit
-from rilco.judging.words import describe
+from rilco.judging.audit import audit
+from rilco.judging.record import PAGE
 from rilco.options import make_config
 from rilco.policy.saved import Policy
 from rilco.runs.folder import Run
@@ -39,7 +39,6 @@ METHODS = ("ril-co", "gail-logistic")
 EPISODES = 10
 EVALUATE_EVERY = 50_000
 VIDEO_STEPS = 400
-AUDIT_STEPS = 300_000
 CLONING_STEPS = 50_000
 
 
@@ -53,7 +52,7 @@ def run_demo(out: Path, say: Callable[[str], None], *, steps: int = STEPS) -> No
     say(f"2/4  Imitation from these demonstrations alone, {steps:,} transitions each.")
     runs = train_side_by_side(out, steps)
     say(
-        f"3/4  The audit: {AUDIT_STEPS:,} transitions of RIL-Co, and what its classifiers reject. Then a clone of the rest."
+        "3/4  The audit: which demonstrations are unlike the others, in seconds. Then a clone of what it keeps."
     )
     page, cleaned = audit_and_clone(out / AUDIT, say)
     say(f"4/4  Returns of the deterministic policies over {EPISODES} episodes:")
@@ -86,12 +85,10 @@ def audit_and_clone(out: Path, say: Callable[[str], None]) -> tuple[Path, Path]:
     """The audit's page, and the policy that was cloned from what the audit kept."""
     page, policy = out / PAGE, out / "clone.safetensors"
     if not policy.exists():
-        options = {"task": TASK.name, "noise_rate": NOISE_RATE, "steps": AUDIT_STEPS}
-        audited = train_and_audit(make_config(options), out)
-        for line in describe(audited):
-            say(f"     {line}")
-        write_audit(audited, out)
-        kept, actions = audited.kept or audited.demos, TASK.spaces().actions
+        judged = audit(task=TASK.name, noise_rate=NOISE_RATE, offline=True)
+        say(f"     {judged.verdict.summary}")
+        judged.save(out)
+        kept, actions = judged.kept or judged.demonstrations, TASK.spaces().actions
         clone(kept, gradient_steps=CLONING_STEPS, actions=actions).save(policy)
     return page, policy
 

@@ -12,8 +12,9 @@ import click
 @click.option("--max-steps", default=1000, show_default=True, type=click.IntRange(1))
 @click.option("--fps", default=60, show_default=True, type=click.IntRange(1))
 def command(run: str, video: str, seed: int, max_steps: int, fps: int) -> None:
-    """Play one episode with the policy of a run folder or policy file, and write it as a video."""
+    """Play one episode with the policy of a run folder, a policy file or a name like hopper#1, and write a video."""
+    from rilco.data.ladder import load_policy
     from rilco.evaluation import play
 
-    count = play(run, video, seed=seed, max_steps=max_steps, fps=fps)
+    count = play(load_policy(run), video, seed=seed, max_steps=max_steps, fps=fps)
     click.echo(f"{video}: {count} frames")

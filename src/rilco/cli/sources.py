@@ -3,29 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rilco.policy.saved import Policy
     from rilco.tasks.table import Task
-
-# A policy that comes with rilco, for example ant#1: its task, and its place in the ladder from 1 (the expert) to 6.
-SHIPPED = re.compile(r"(\w+)#(\d+)")
-
-
-def open_policy(source: str) -> tuple[Policy, bool | None]:
-    """A policy, and whether it is an expert's, which is known of those that come with rilco."""
-    from rilco.policy.saved import load_policy
-
-    shipped = SHIPPED.fullmatch(source)
-    if shipped is None or Path(source).exists():
-        return load_policy(source), None
-    from rilco.data.ladder import shipped_rung
-
-    rung = int(shipped[2])
-    return shipped_rung(shipped[1], rung)[0], rung == 1
 
 
 def environment(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib import resources
@@ -16,7 +18,11 @@ from typing import Any
 
 from rilco.errors import ConfigError
 from rilco.files import write_atomically
-from rilco.policy.saved import Policy, load_policy
+from rilco.policy import saved
+from rilco.policy.saved import Policy
+
+SHIPPED = re.compile(r"(\w+)#(\d+)")
+"""A policy that comes with rilco, for example ant#1: its task, and its place in the ladder, 1 for the expert to 6."""
 
 PUBLISHED_RETURNS = {
     "halfcheetah": (2500, 1300, 1000, 700, -1100, -1000),
@@ -62,7 +68,26 @@ def shipped_rung(task: str, rung: int) -> tuple[Policy, Mapping[str, Any]]:
             raise ConfigError(
                 f"No snapshot {rung} of {task} comes with rilco; there are 1 to 6 of {', '.join(PUBLISHED_RETURNS)}."
             )
-        return load_policy(file), json.loads((folder / f"{rung}.json").read_text())
+        return saved.load_policy(file), json.loads((folder / f"{rung}.json").read_text())
+
+
+def open_policy(source: str | os.PathLike[str]) -> tuple[Policy, bool | None]:
+    """A policy, and whether it is an expert's, which is known of those that come with rilco."""
+    shipped = SHIPPED.fullmatch(os.fspath(source))
+    if shipped is None or Path(source).exists():
+        return saved.load_policy(source), None
+    rung = int(shipped[2])
+    return shipped_rung(shipped[1], rung)[0], rung == 1
+
+
+def load_policy(source: str | os.PathLike[str]) -> Policy:
+    """A policy from a run folder (its best), a policy file, or one that comes with rilco, such as `hopper#1`.
+
+    Needs NumPy and safetensors, and not JAX.
+
+        >>> rilco.load_policy("hopper#1").predict(obs)
+    """
+    return open_policy(source)[0]
 
 
 def shipped_ladders() -> list[list[Rung]]:

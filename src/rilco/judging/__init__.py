@@ -1,1 +1,1 @@
-"""Auditing demonstrations: which of them are bad."""
+"""Judging demonstrations: who is like the others, who is not, and how sure that is."""

@@ -12,33 +12,30 @@ import functools
 import hashlib
 import html
 import json
-import os
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rilco.files import write_atomically
-from rilco.judging.pictures import Gallery, Moment
-from rilco.judging.record import Audit
+import numpy as np
 
-_SURE = (
-    (0.99, "Almost certain"),
-    (0.95, "Very sure"),
-    (0.8, "Fairly sure"),
-    (0.6, "Not very sure"),
-    (0.0, "Unsure"),
-)
+from rilco.judging.joining import proposed_cut
+from rilco.judging.pictures import Film, Gallery
+from rilco.judging.signals import choose_signals
 
+if TYPE_CHECKING:
+    from rilco.data.record import Demonstrations
+    from rilco.judging.result import Audit
+    from rilco.judging.verdict import Verdict
 
-def write_page(audit: Audit, path: str | os.PathLike[str], frames: Gallery | None = None) -> None:
-    """Write the page; `frames` are pictures of some demonstrations, from `take_pictures`."""
-    # A file name may hold bytes that are no text; they must not stop the page from being written.
-    write_atomically(Path(path), render_page(audit, frames).encode("utf-8", "replace"))
+CLASSIFIERS = "RIL-Co's classifiers"
+"""What the page calls the scores of pairs as a signal."""
+_SURE = ((0.99, "Almost certain"), (0.9, "Sure"), (0.7, "Fairly sure"), (0.0, "Not sure"))
 
 
-def render_page(audit: Audit, frames: Gallery | None = None) -> str:
+def render_page(audit: Audit, gallery: Gallery = Gallery()) -> str:
     """The page as text."""
     template, style, script = _assets()
     policy = (
@@ -46,7 +43,7 @@ def render_page(audit: Audit, frames: Gallery | None = None) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     parts = {name: html.escape(text) for name, text in _words(audit).items()}
-    parts |= {"policy": policy, "style": style, "script": script, "data": _data(audit, frames or Gallery())}
+    parts |= {"policy": policy, "style": style, "script": script, "data": _as_json(page_data(audit, gallery))}
     # In one pass: what is put in is not searched for further places.
     return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], template)
 
@@ -55,10 +52,8 @@ def render_page(audit: Audit, frames: Gallery | None = None) -> str:
 def _assets() -> tuple[str, str, str]:
     """The template, the style, and the scripts as one."""
     folder = files("rilco.judging") / "assets"
-    scripts = sorted(
-        (file for file in folder.iterdir() if file.name.endswith(".js")), key=lambda file: file.name
-    )
-    script = "\n".join(file.read_text(encoding="utf-8") for file in scripts)
+    names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".js"))
+    script = "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
     template, style = ((folder / name).read_text(encoding="utf-8") for name in ("page.html", "page.css"))
     return template, style, f'"use strict";\n(() => {{\n{script}}})();\n'
 
@@ -67,65 +62,124 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _data(audit: Audit, frames: Gallery) -> str:
+def _as_json(table: dict[str, Any]) -> str:
     """JSON that nothing in it can end early: no tag can begin without its `<`."""
-    table: dict[str, Any] = asdict(audit)
-    table["pictures"] = {
-        index: {"worst": _moment(pictures.worst), "best": _moment(pictures.best)}
-        for index, pictures in frames.pictures.items()
-    }
-    table["pictures_note"] = frames.note
     text = json.dumps(table, allow_nan=False, separators=(",", ":"))  # ASCII, so lone surrogates are safe too
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _moment(moment: Moment | None) -> dict[str, Any] | None:
-    if moment is None:
+def page_data(audit: Audit, gallery: Gallery) -> dict[str, Any]:
+    """What the page's script reads: a column a property, and every text once."""
+    verdict, demos = audit.verdict, audit.demonstrations
+    judged = verdict.demonstrations
+    extra = None if audit.scores is None else (CLASSIFIERS, audit.scores)
+    return {
+        "demos": {
+            "name": [one.name for one in judged],
+            "maker": _coded([one.demonstrator for one in judged]),
+            "pairs": [one.pairs for one in judged],
+            "decision": "".join(one.decision[0] for one in judged),
+            "likely": [round(100 * one.probability) for one in judged],
+            "score": [float(f"{one.score:.5g}") for one in judged],
+            "judge": _coded([one.judge for one in judged]),
+            "reason": _coded([one.reason for one in judged]),
+            "family": [one.family for one in judged],
+            "return": _returns(demos, verdict),
+            "label": _labels(demos, verdict),
+        },
+        "families": [
+            {
+                "name": family.name,
+                "typical": family.typical,
+                "oddest": family.oddest,
+                "majority": family.majority,
+            }
+            for family in verdict.families
+        ],
+        "opinions": [
+            {
+                "judge": opinion.judge,
+                "standing": opinion.standing,
+                "why": opinion.why,
+                "good": np.round(100 * opinion.good).astype(int).tolist() if opinion.standing > 0 else None,
+                "reason": _coded(opinion.reasons) if opinion.standing > 0 else None,
+            }
+            for opinion in verdict.opinions
+        ],
+        "unsure": [audit.config.judges.unsure_from, audit.config.judges.unsure_to],
+        "cut": proposed_cut(verdict),
+        "assumption": verdict.assumption,
+        "majority": verdict.majority.sentence,
+        "signals": choose_signals(demos, verdict, extra).to_json(),
+        "films": {index: _film(film) for index, film in gallery.films.items()},
+        "note": gallery.note,
+        "source": asdict(audit.source),
+        "files": [Path(file).name for file in audit.source.files],
+    }
+
+
+def _coded(values: Sequence[str]) -> dict[str, Any]:
+    """Each text once, and the place of everyone's."""
+    known: dict[str, int] = {}
+    return {"of": [known.setdefault(value, len(known)) for value in values], "texts": list(known)}
+
+
+def _returns(demos: Demonstrations, verdict: Verdict) -> list[float] | None:
+    if demos.reward is None or not np.isfinite(demos.reward).all():
         return None
-    images = [f"data:image/jpeg;base64,{base64.b64encode(image).decode()}" for image in moment.images]
-    return {"steps": moment.steps, "images": images}
+    return [float(f"{value:.5g}") for value in np.bincount(verdict.of_pair, demos.reward).tolist()]
+
+
+def _labels(demos: Demonstrations, verdict: Verdict) -> str | None:
+    """`e` for an expert's demonstration, `n` for another's; the audit itself has not seen it."""
+    if demos.expert is None:
+        return None
+    share = np.bincount(verdict.of_pair, demos.expert) / np.bincount(verdict.of_pair)
+    return "".join("e" if value > 0.5 else "n" for value in share.tolist())
+
+
+def _film(film: Film) -> dict[str, Any]:
+    images = [f"data:image/jpeg;base64,{base64.b64encode(image).decode()}" for image in film.images]
+    return {"steps": film.steps, "images": images}
 
 
 def _words(audit: Audit) -> dict[str, str]:
     """What the head of the page says, for readers without scripts too."""
-    verdict, noise = audit.verdict, audit.noise_fraction
-    pairs = sum(demo.pairs for demo in audit.demonstrations)
-    makers = len(audit.demonstrators)
+    verdict, judged = audit.verdict, audit.verdict.demonstrations
+    pairs = {
+        word: sum(one.pairs for one in judged if one.decision == word) for word in ("keep", "drop", "unsure")
+    }
+    counts = {word: sum(one.decision == word for one in judged) for word in pairs}
+    named = audit.source.environment or ", ".join(Path(file).name for file in audit.source.files[:3])
+    total = max(1, sum(pairs.values()))
+    undecided = counts["unsure"] == len(judged)
     return {
-        "title": f"Audit of {audit.task}",
-        "kind": verdict.kind,
-        "task": audit.task,
-        "headline": _headline(audit),
-        "sentence": verdict.sentence,
-        "sure": _how_sure(verdict.confidence),
-        "confidence": "" if verdict.confidence is None else percent(verdict.confidence),
-        "noise": "unknown" if noise is None else percent(noise.estimate),
-        "interval": "" if noise is None else f"{percent(noise.low)} to {percent(noise.high)}",
-        "judged": _count(len(audit.demonstrations), "demonstration"),
-        "pairs": _count(pairs, "pair") + (f", {_count(makers, 'demonstrator')}" if makers else ""),
-        "transitions": _count(audit.transitions, "transition"),
-        "seeds": _count(len(audit.seeds), "seed"),
+        "title": f"Audit of {named or 'demonstrations'}",
+        "named": named or "demonstrations",
+        "headline": headline(verdict),
+        "summary": verdict.summary,
+        "assumption": verdict.assumption,
+        "majority": verdict.majority.sentence,
+        "sure": "Undecided"
+        if undecided
+        else next(word for least, word in _SURE if verdict.confidence >= least),
+        "confidence": "" if undecided else percent(verdict.confidence),
+        **{word: f"{counts[word]:,}" for word in counts},
+        **{f"{word}_share": f"{percent(pairs[word] / total)} of the pairs" for word in pairs},
+        "notes": " ".join(audit.notes),
     }
 
 
-def _how_sure(confidence: float | None) -> str:
-    if confidence is None:
-        return "Undecided"
-    return next(words for least, words in _SURE if confidence >= least)
-
-
-def _headline(audit: Audit) -> str:
-    dropped, count = sum(not audit.keeps(demo) for demo in audit.demonstrations), len(audit.demonstrations)
-    return {
-        "mixed": f"{dropped:,} of {_count(count, 'demonstration')} {'looks' if dropped == 1 else 'look'} bad",
-        "clean": "These demonstrations look clean",
-        "inseparable": "Good and bad cannot be told apart here",
-        "majority-bad": "Most of this data may be bad",
-    }[audit.verdict.kind]
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def headline(verdict: Verdict) -> str:
+    """The verdict in half a dozen words."""
+    judged = verdict.demonstrations
+    dropped, unsure = (sum(one.decision == word for one in judged) for word in ("drop", "unsure"))
+    if unsure == len(judged):
+        return "No judge can tell good from bad here"
+    if dropped:
+        verb = "looks" if dropped == 1 else "look"
+        return f"{dropped:,} of {len(judged):,} demonstrations {verb} bad"
+    return f"Nothing looks bad, {unsure:,} are unsure" if unsure else "These demonstrations look clean"
 
 
 def percent(share: float) -> str:

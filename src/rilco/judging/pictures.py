@@ -1,4 +1,4 @@
-"""Pictures of demonstrations at their worst and best moments, posed from the observations.
+"""Pictures of the typical and the oddest demonstration of a family, posed from the observations.
 
 An observation is not a simulator's state, so a moment cannot be played again. But the observations of the
 Bullet tasks, and of Gymnasium's MuJoCo environments, hold the angles of all joints and the torso's height and
@@ -20,77 +20,52 @@ from rilco.errors import ConfigError, RilcoError, TaskError
 
 if TYPE_CHECKING:
     from rilco.data.record import Demonstrations
-    from rilco.judging.record import Audit, JudgedDemonstration
+    from rilco.judging.verdict import Verdict
     from rilco.tasks.bullet import BulletBatch
     from rilco.tasks.table import Task
 
 WIDTH, HEIGHT = 200, 150
 QUALITY = 80  # of the JPEGs: about 4 kB each
 FRAMES = 4
-"""Pictures of one moment, evenly over its window."""
-EACH = 8
-"""Demonstrations with pictures: so many with the lowest scores, the highest, and the nearest to the cut."""
+"""Pictures of one demonstration, evenly over its time."""
+FAMILIES = 8
+"""So many of the largest families have pictures."""
 
 
-class Moment(NamedTuple):
-    """A window of a demonstration in pictures."""
+class Film(NamedTuple):
+    """A demonstration in pictures."""
 
     steps: tuple[int, ...]
     images: tuple[bytes, ...]
     """JPEG files, one a step."""
 
 
-class Pictures(NamedTuple):
-    """Of one demonstration; the best moment is left out where it is the worst one too."""
-
-    worst: Moment
-    best: Moment | None
-
-
 class Gallery(NamedTuple):
-    """Pictures by the demonstrations' index, and a sentence that says which there are, or why there are none."""
+    """Films by the demonstrations' index, and a sentence that says why there are none."""
 
-    pictures: Mapping[int, Pictures] = MappingProxyType({})
+    films: Mapping[int, Film] = MappingProxyType({})
     note: str = ""
 
 
-def take_pictures(audit: Audit, demos: Demonstrations, task: Task, *, each: int = EACH) -> Gallery:
-    """Pictures of the demonstrations that are most worth a look; an empty gallery where none can be taken.
-
-    `demos` are those that were audited: the demonstration with index k is the k-th of `demos.episodes()`.
-    """
-    chosen = most_telling(audit, each)
-    windows: list[tuple[int, tuple[int, ...]]] = []
-    obs: list[np.ndarray] = []
-    episodes = dict(enumerate(episode.obs for episode in demos.episodes()))
-    for demo in chosen:
-        for step in dict.fromkeys((demo.worst_step, demo.best_step)):
-            steps = _spread(step, min(step + audit.window_pairs, demo.pairs))
-            windows.append((demo.index, steps))
-            obs.append(episodes[demo.index][list(steps)])
+def take_pictures(verdict: Verdict, demos: Demonstrations, task: Task | None) -> Gallery:
+    """Pictures of the typical and the oddest member of the largest families; none where none can be taken."""
+    if task is None:
+        return Gallery()
+    families = verdict.families[:FAMILIES]
+    chosen = dict.fromkeys(i for family in families for i in (family.typical, family.oddest))
+    order, size = np.argsort(verdict.of_pair, kind="stable"), np.bincount(verdict.of_pair)
+    first = np.cumsum(size) - size
+    steps = {i: _spread(int(size[i])) for i in chosen}
+    if not steps:
+        return Gallery()
+    rows = np.concatenate([order[first[i] + np.array(places)] for i, places in steps.items()])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a graphics library's; what it cannot do is in the note
-            images = [encode(frame) for frame in pose_frames(task, np.concatenate(obs))]
+            images = iter([encode(frame) for frame in pose_frames(task, demos.obs[rows])])
     except RilcoError as error:
         return Gallery(note=f"No pictures: {error}")
-    remaining = iter(images)
-    moments: dict[int, list[Moment]] = {}
-    for index, steps in windows:
-        moments.setdefault(index, []).append(Moment(steps, tuple(next(remaining) for _ in steps)))
-    pictures = {i: Pictures(found[0], found[1] if len(found) > 1 else None) for i, found in moments.items()}
-    return Gallery(pictures, _note(len(pictures), audit, each))
-
-
-def most_telling(audit: Audit, each: int) -> list[JudgedDemonstration]:
-    """The demonstrations with the lowest and the highest scores, and those nearest to the cut, by score."""
-    ranked = sorted(audit.demonstrations, key=lambda demo: (demo.score, demo.index))
-    chosen = {demo.index: demo for demo in [*ranked[:each], *ranked[max(0, len(ranked) - each) :]]}
-    if audit.verdict.cut is not None:
-        cut = audit.verdict.cut
-        nearest = sorted(ranked, key=lambda demo: abs(demo.score - cut))[:each]
-        chosen.update({demo.index: demo for demo in nearest})
-    return [demo for demo in ranked if demo.index in chosen]
+    return Gallery({i: Film(places, tuple(next(images) for _ in places)) for i, places in steps.items()})
 
 
 def pose_frames(task: Task, obs: np.ndarray) -> np.ndarray:
@@ -189,16 +164,7 @@ def _middle(frame: np.ndarray) -> np.ndarray:
     return frame[top : top + HEIGHT, left : left + WIDTH]
 
 
-def _spread(first: int, end: int) -> tuple[int, ...]:
-    """At most FRAMES steps from `first` to below `end`, evenly."""
-    count = min(FRAMES, end - first)
-    return tuple(first + (end - first) * i // count for i in range(count))
-
-
-def _note(count: int, audit: Audit, each: int) -> str:
-    if count == len(audit.demonstrations):
-        which = "Pictures are taken of all demonstrations"
-    else:
-        near = "" if audit.verdict.cut is None else f", the {each} nearest to the cut"
-        which = f"Pictures are taken of the {each} demonstrations with the lowest scores{near} and the {each} highest"
-    return f"{which}. They pose the robot from the recorded observations."
+def _spread(pairs: int) -> tuple[int, ...]:
+    """At most FRAMES steps, evenly; not the very first, where all begin alike."""
+    count = min(FRAMES, pairs)
+    return tuple(int((i + 0.5) * pairs / count) for i in range(count))

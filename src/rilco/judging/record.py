@@ -1,205 +1,296 @@
-"""The record of an audit: what was judged and how, and the verdict on every demonstration."""
+"""An audit on disk: audit.json, demonstrations.csv and pairs.npz. The page lies beside them."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-import os
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from rilco.judging.checks import (
-    AuditError,
-    check_choice,
-    check_count,
-    check_number,
-    check_numbers,
-    check_settings,
-    check_text,
-    check_unique,
-    read_list,
-    read_record,
-    read_records,
-    settle,
+import numpy as np
+
+from rilco.errors import AuditError, suggestion
+from rilco.judging.audit_config import AuditConfig
+from rilco.judging.config import JudgingConfig
+from rilco.judging.opinion import Opinion
+from rilco.judging.verdict import Decision, Family, Judgement, Majority, Verdict
+
+FORMAT = "rilco-audit-2"
+JSON, CSV, PAIRS, PAGE, DELETE = (
+    "audit.json",
+    "demonstrations.csv",
+    "pairs.npz",
+    "index.html",
+    "episodes_to_delete.txt",
 )
-from rilco.judging.judged import WINDOW_PAIRS, JudgedDemonstration, JudgedDemonstrator
-
-FORMAT = "rilco-audit-1"
-KINDS = ("mixed", "clean", "inseparable", "majority-bad")
-_CSV_COLUMNS = {
-    "index": "index",
-    "name": "name",
-    "demonstrator": "demonstrator",
-    "pairs": "pairs",
-    "return": "episode_return",
-    "score": "score",
-    "expert_probability": "expert_probability",
-    "verdict": "verdict",
-    "worst_step": "worst_step",
-    "best_step": "best_step",
-    "truth": "truth",
-}
+DECISIONS: tuple[Decision, ...] = ("keep", "drop", "unsure")
+_Record = TypeVar("_Record")
 
 
 @dataclass(frozen=True)
-class Conclusion:
-    """What the audit makes of the data as a whole."""
+class Source:
+    """Where the judged demonstrations came from: enough to read them again."""
 
-    kind: str
-    """`mixed`, `clean`, `inseparable` or `majority-bad`."""
-    sentence: str
-    """The same in words, with the reason."""
-    confidence: float | None
-    """How sure the decision rule is of it, from 0 to 1; None where it is that nothing can be decided."""
-    cut: float | None
-    """Demonstrations with a lower score are dropped; None where no cut is proposed."""
+    files: tuple[str, ...] = ()
+    """Files and folders; none where the demonstrations were given in memory."""
+    episodes: tuple[int, ...] = ()
+    """Of each file, where the demonstrations are the files' episodes one after the other."""
+    noise_rate: float | None = None
+    """At which they were mixed by the paper's protocol, if they were."""
+    seed: int | None = None
+    """Of that mixing."""
+    obs_keys: tuple[str, ...] = ()
+    """Named parts that make up an observation."""
+    pieces: int = 0
+    """Pairs in a piece, where they were judged in pieces."""
+    environment: str | None = None
+    """Name of the environment, where one was given."""
+    good: tuple[str, ...] = ()
+    """What the user vouched for."""
+    bad: tuple[str, ...] = ()
+    """What the user called bad."""
+    fingerprint: str = ""
+    """Of the demonstrations."""
 
-    def __post_init__(self) -> None:
-        check_choice(self.kind, "verdict.kind", KINDS)
-        check_text(self.sentence, "verdict.sentence")
-        if self.confidence is not None:
-            settle(self, "confidence", check_number(self.confidence, "verdict.confidence", 0.0, 1.0))
-        elif self.kind in ("mixed", "clean"):
-            raise AuditError(
-                f"verdict.confidence is missing; expected a number, because the verdict is {self.kind!r}."
+
+def write_record(
+    verdict: Verdict, source: Source, config: AuditConfig, scores: np.ndarray | None, notes: tuple[str, ...]
+) -> dict[str, bytes]:
+    """The files of an audit, by name, ready to be written."""
+    columns = {
+        field.name: [getattr(one, field.name) for one in verdict.demonstrations]
+        for field in fields(Judgement)
+    }
+    table = {
+        "format": FORMAT,
+        "sure": verdict.sure,
+        "confidence": verdict.confidence,
+        "summary": verdict.summary,
+        "assumption": verdict.assumption,
+        "notes": notes,
+        "majority": asdict(verdict.majority),
+        "families": [asdict(family) for family in verdict.families],
+        "opinions": [_opinion_table(opinion) for opinion in verdict.opinions],
+        "demonstrations": columns,
+        "source": asdict(source),
+        "config": asdict(config),
+    }
+    pairs: dict[str, np.ndarray] = {
+        "demonstration": verdict.of_pair.astype(np.int32),
+        "keep": np.array([one.decision == "keep" for one in verdict.demonstrations])[verdict.of_pair],
+        "drop": np.array([one.decision == "drop" for one in verdict.demonstrations])[verdict.of_pair],
+    }
+    if scores is not None:
+        pairs["classifier_score"] = scores.astype(np.float32)
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **pairs)  # type: ignore[arg-type]
+    return {
+        CSV: to_csv(verdict).encode("utf-8", "replace"),
+        PAIRS: buffer.getvalue(),
+        DELETE: episodes_to_delete(verdict, source).encode("utf-8", "replace"),
+        JSON: (json.dumps(table, allow_nan=False) + "\n").encode(),
+    }
+
+
+def to_csv(verdict: Verdict) -> str:
+    """A row a demonstration, in their own order. `rilco audit apply` reads it back."""
+    names = {family.index: family.name for family in verdict.families}
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(
+        (
+            "index",
+            "name",
+            "demonstrator",
+            "pairs",
+            "decision",
+            "probability",
+            "score",
+            "family",
+            "judge",
+            "reason",
+        )
+    )
+    for one in verdict.demonstrations:
+        # A probability beside "unsure" would say otherwise.
+        likely = "" if one.decision == "unsure" else f"{one.probability:.3f}"
+        family = names.get(one.family, "")
+        writer.writerow(
+            (
+                one.index,
+                one.name,
+                one.demonstrator,
+                one.pairs,
+                one.decision,
+                likely,
+                f"{one.score:.6g}",
+                family,
+                one.judge,
+                one.reason,
             )
-        if self.cut is not None:
-            settle(self, "cut", check_number(self.cut, "verdict.cut"))
-        elif self.kind == "mixed":
-            raise AuditError("verdict.cut is missing; expected a score, because the verdict is 'mixed'.")
+        )
+    return out.getvalue()
 
 
-@dataclass(frozen=True)
-class NoiseFraction:
-    """The share of pairs that are not the expert's, as estimated."""
-
-    estimate: float
-    """The best guess."""
-    low: float
-    """Lower end of its interval."""
-    high: float
-    """Upper end of its interval."""
-
-    def __post_init__(self) -> None:
-        for name in ("estimate", "low", "high"):
-            settle(self, name, check_number(getattr(self, name), f"noise_fraction.{name}", 0.0, 1.0))
-        if not self.low <= self.estimate <= self.high:
-            raise AuditError(
-                f"noise_fraction: the estimate {self.estimate:g} is outside of its interval, {self.low:g} to "
-                f"{self.high:g}."
+def episodes_to_delete(verdict: Verdict, source: Source) -> str:
+    """The dropped demonstrations, by their number in each file; with the command where the file is LeRobot's."""
+    dropped = np.array([one.index for one in verdict.demonstrations if one.decision == "drop"], np.int64)
+    if source.pieces or not source.episodes:
+        return "".join(f"{index}\n" for index in dropped)
+    lines, first = [], 0
+    for file, count in zip(source.files, source.episodes, strict=True):
+        mine = (dropped[(dropped >= first) & (dropped < first + count)] - first).tolist()
+        lines += [f"# {file}", *map(str, mine)] if mine else []
+        if mine and (Path(file) / "meta" / "info.json").is_file():
+            lines.append(
+                f"# lerobot-edit-dataset --repo_id {Path(file).name} --root {file} "
+                f'--operation.type delete_episodes --operation.episode_indices "{mine}"'
             )
+        first += count
+    return "".join(f"{line}\n" for line in lines)
 
 
-@dataclass(frozen=True)
-class Audit:
-    """Everything that an audit says; stored as `audit.json`, and what the page shows."""
-
-    task: str
-    """Name of the environment."""
-    files: tuple[str, ...]
-    """Where the demonstrations came from."""
-    transitions: int
-    """How many the classifiers were trained with, in all."""
-    seeds: tuple[int, ...]
-    """One a training."""
-    verdict: Conclusion
-    """On the data as a whole."""
-    noise_fraction: NoiseFraction | None
-    """None where nothing can be said about it."""
-    demonstrators: tuple[JudgedDemonstrator, ...]
-    """None where it is not known who made what."""
-    demonstrations: tuple[JudgedDemonstration, ...]
-    """In their own order, not ranked."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """Of the method, for the reader; anything that JSON holds."""
-    window_pairs: int = WINDOW_PAIRS
-    """Pairs in a window."""
-
-    def __post_init__(self) -> None:
-        check_text(self.task, "task")
-        settle(self, "transitions", check_count(self.transitions, "transitions", 0))
-        settle(self, "window_pairs", check_count(self.window_pairs, "window_pairs", 1))
-        settle(self, "files", tuple(check_text(name, "files") for name in self.files))
-        settle(self, "seeds", tuple(check_count(seed, "seeds", 0) for seed in self.seeds))
-        settle(self, "settings", check_settings(self.settings))
-        settle(self, "demonstrators", tuple(self.demonstrators))
-        settle(self, "demonstrations", tuple(self.demonstrations))
-        if not self.demonstrations:
-            raise AuditError("There is not a single demonstration; an audit judges at least one.")
-        check_unique((d.index for d in self.demonstrations), "two demonstrations have the index")
-        check_unique((d.id for d in self.demonstrators), "two demonstrators have the id")
-        known = {None, *(d.id for d in self.demonstrators)}
-        for demo in self.demonstrations:
-            self._check_demonstration(demo, known)
-
-    def _check_demonstration(self, demo: JudgedDemonstration, known: set[int | None]) -> None:
-        where = f"demonstration {demo.index}"
-        if demo.demonstrator not in known:
-            raise AuditError(f"{where}: its demonstrator {demo.demonstrator} is not among the demonstrators.")
-        check_numbers(demo.windows, f"{where}: windows", -(-demo.pairs // self.window_pairs))
-        if demo.verdict == ("drop" if self.keeps(demo) else "keep"):
+def read_decisions(path: Path, verdict: Verdict) -> dict[int, Decision]:
+    """Decisions by index, from a CSV with the columns `index` and `decision`; AuditError says what is wrong with it."""
+    try:
+        rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline="")))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise AuditError(
+            f"{path}: could not be read ({error}). Expected the decisions.csv of an audit's page."
+        ) from error
+    count, found = len(verdict.demonstrations), {}
+    for line, row in enumerate(rows, 2):
+        index, decision = (row.get("index") or "").strip(), (row.get("decision") or "").strip()
+        if not index.isdigit() or int(index) >= count:
             raise AuditError(
-                f"{where}: the verdict is {demo.verdict!r}, but its score is {demo.score:g} and the cut is "
-                f"{self.verdict.cut}. Kept are scores from the cut on, dropped are those below it."
+                f"{path}, line {line}: the index is {index!r}; expected a number from 0 to {count - 1}. Is it of another audit?"
             )
-
-    def keeps(self, demonstration: JudgedDemonstration) -> bool:
-        """Whether the cut keeps it; without a cut all are kept, and `verdict` may still be unsure."""
-        return self.verdict.cut is None or demonstration.score >= self.verdict.cut
-
-    def to_json(self) -> str:
-        return json.dumps({"format": FORMAT, **asdict(self)}, allow_nan=False) + "\n"
-
-    @classmethod
-    def from_json(cls, text: str, where: str = "audit") -> Audit:
-        """Raises AuditError unless the text is an audit whose parts fit together."""
-        try:
-            table = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise AuditError(f"{where}: not JSON ({error}).") from error
-        if not isinstance(table, dict) or table.get("format") != FORMAT:
+        if decision not in DECISIONS:
             raise AuditError(
-                f"{where}: not an audit of format {FORMAT!r}. Expected the audit.json that `rilco audit` wrote; "
-                "one of another version of rilco must be made again."
+                f"{path}, line {line}: the decision is {decision!r}; expected {', '.join(DECISIONS)}.{suggestion(decision, DECISIONS)}"
             )
-        try:
-            return _read_audit({name: value for name, value in table.items() if name != "format"})
-        except AuditError as error:
-            raise AuditError(f"{where}: a damaged audit: {error}") from error
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Audit:
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise AuditError(f"{path}: could not be read ({error}). Expected an audit.json.") from error
-        return cls.from_json(text, str(path))
-
-    def to_csv(self) -> str:
-        """A row a demonstration, in their own order."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(_CSV_COLUMNS)
-        makers = {maker.id: maker.name for maker in self.demonstrators}
-        for demo in self.demonstrations:
-            row = {column: getattr(demo, name) for column, name in _CSV_COLUMNS.items()}
-            row["demonstrator"] = None if demo.demonstrator is None else makers[demo.demonstrator]
-            writer.writerow("" if value is None else value for value in row.values())
-        # A file name may hold bytes that are no text; they must not stop the file from being written.
-        return out.getvalue().encode("utf-8", "replace").decode("utf-8")
+        known = verdict.demonstrations[int(index)].name
+        if row.get("name") not in (None, known, known.encode("utf-8", "replace").decode()):
+            raise AuditError(
+                f"{path}, line {line}: demonstration {index} is called {row['name']!r}, but {known!r} in the audit. These "
+                "decisions are of another audit."
+            )
+        if int(index) in found:
+            raise AuditError(f"{path}, line {line}: demonstration {index} is decided twice.")
+        found[int(index)] = decision
+    if not found:
+        raise AuditError(f"{path}: holds no decision. Expected a table with the columns index and decision.")
+    return found
 
 
-def _read_audit(table: dict[str, Any]) -> Audit:
-    """An audit from its JSON; the records themselves check their values."""
-    parts = dict(table)
-    parts["verdict"] = read_record(Conclusion, table.get("verdict"), "verdict")
-    if table.get("noise_fraction") is not None:
-        parts["noise_fraction"] = read_record(NoiseFraction, table["noise_fraction"], "noise_fraction")
-    parts["demonstrators"] = read_records(JudgedDemonstrator, table.get("demonstrators"), "demonstrators")
-    parts["demonstrations"] = read_records(JudgedDemonstration, table.get("demonstrations"), "demonstrations")
-    for name in ("files", "seeds"):
-        parts[name] = read_list(table.get(name), name)
-    return read_record(Audit, parts, "the audit")
+def read_record(folder: Path) -> tuple[Verdict, Source, AuditConfig, np.ndarray | None, tuple[str, ...]]:
+    """What `write_record` wrote; raises AuditError unless its parts fit together."""
+    path = folder / JSON if folder.is_dir() else folder
+    try:
+        table = json.loads(path.read_text(encoding="utf-8"))
+        with np.load(path.with_name(PAIRS), allow_pickle=False) as arrays:
+            pairs = {name: arrays[name] for name in arrays.files}
+    except (OSError, ValueError, RecursionError, EOFError) as error:
+        raise AuditError(
+            f"{path}: could not be read ({error}). Expected the folder that `rilco audit` wrote."
+        ) from error
+    except Exception as error:  # zipfile and zlib have errors of their own
+        raise AuditError(f"{path.with_name(PAIRS)}: is damaged ({error}). Make the audit again.") from error
+    if not isinstance(table, dict) or table.get("format") != FORMAT:
+        raise AuditError(
+            f"{path}: not an audit of format {FORMAT!r}. One of another version of rilco must be made again."
+        )
+    try:
+        return _read(table, pairs)
+    except AuditError as error:
+        raise AuditError(f"{path}: a damaged audit: {error}") from error
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise AuditError(f"{path}: a damaged audit ({type(error).__name__}: {error}).") from error
+
+
+def _read(
+    table: Mapping[str, Any], pairs: Mapping[str, np.ndarray]
+) -> tuple[Verdict, Source, AuditConfig, np.ndarray | None, tuple[str, ...]]:
+    columns = table["demonstrations"]
+    names = [field.name for field in fields(Judgement)]
+    if sorted(columns) != sorted(names) or len({len(columns[name]) for name in names}) != 1:
+        raise AuditError("the columns of demonstrations are not those of an audit, or differ in length.")
+    judged = tuple(Judgement(*row) for row in zip(*(columns[name] for name in names), strict=True))
+    for place, one in enumerate(judged):
+        sound = one.index == place and one.decision in DECISIONS and 0.0 <= one.probability <= 1.0
+        if not sound or not math.isfinite(one.score) or one.pairs < 1:
+            raise AuditError(f"demonstration {place} holds a value that cannot be.")
+    of_pair = pairs["demonstration"].astype(np.int64)
+    if np.bincount(of_pair, minlength=len(judged)).tolist() != [one.pairs for one in judged]:
+        raise AuditError(f"{PAIRS} has other demonstrations than {JSON}.")
+    families = tuple(
+        _build(Family, {**row, "demonstrations": tuple(row["demonstrations"])}, "families")
+        for row in table["families"]
+    )
+    opinions = tuple(_read_opinion(row, len(judged)) for row in table["opinions"])
+    config = dict(table["config"])
+    judges = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in config.pop("judges").items()
+    }
+    source = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in table["source"].items()
+    }
+    verdict = Verdict(
+        demonstrations=judged,
+        families=families,
+        opinions=opinions,
+        majority=_build(Majority, table["majority"], "majority"),
+        sure=bool(table["sure"]),
+        confidence=float(table["confidence"]),
+        summary=str(table["summary"]),
+        assumption=str(table["assumption"]),
+        of_pair=of_pair,
+    )
+    return (
+        verdict,
+        _build(Source, source, "source"),
+        _build(AuditConfig, {**config, "judges": _build(JudgingConfig, judges, "config.judges")}, "config"),
+        pairs.get("classifier_score"),
+        tuple(table["notes"]),
+    )
+
+
+def _opinion_table(opinion: Opinion) -> dict[str, Any]:
+    reasons = sorted(set(opinion.reasons))
+    place = {reason: i for i, reason in enumerate(reasons)}
+    return {
+        "judge": opinion.judge,
+        "standing": opinion.standing,
+        "why": opinion.why,
+        "score": _short(opinion.score),
+        "good": _short(opinion.good),
+        "reasons": reasons,
+        "reason": [place[reason] for reason in opinion.reasons],
+    }
+
+
+def _read_opinion(table: Mapping[str, Any], count: int) -> Opinion:
+    score, good = np.array(table["score"], np.float64), np.array(table["good"], np.float64)
+    reasons = tuple(table["reasons"][i] for i in table["reason"])
+    if not len(score) == len(good) == len(reasons) == count:
+        raise AuditError(f"the opinion of {table['judge']} is not of {count} demonstrations.")
+    return Opinion(str(table["judge"]), float(table["standing"]), str(table["why"]), score, good, reasons)
+
+
+def _short(values: np.ndarray) -> list[float]:
+    """Six significant digits: more would only make files larger."""
+    return [float(f"{value:.6g}") for value in np.nan_to_num(values).tolist()]
+
+
+def _build(record: type[_Record], table: Mapping[str, Any], where: str) -> _Record:
+    known = {field.name for field in fields(record)}  # type: ignore[arg-type]
+    if unknown := sorted(set(table) - known):
+        raise AuditError(f"{where} has the unknown entry {unknown[0]!r}.{suggestion(unknown[0], known)}")
+    if missing := sorted(known - set(table)):
+        raise AuditError(f"{where} has no entry {missing[0]!r}.")
+    return record(**table)

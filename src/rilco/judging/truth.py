@@ -1,4 +1,4 @@
-"""How good an audit is, where labels are known: for measuring the method, never part of it."""
+"""How good a verdict is, where labels are known: for measuring the method, never part of it."""
 
 from __future__ import annotations
 
@@ -7,37 +7,39 @@ from typing import NamedTuple
 import numpy as np
 
 from rilco.data.record import Demonstrations
-from rilco.judging.judging import PairJudgements
+from rilco.judging.verdict import Verdict
 
 
 class Truth(NamedTuple):
-    """An audit against the labels. None where one class is missing."""
+    """A verdict against the labels. None where one class is missing."""
 
-    pair_auroc: float | None
-    window_auroc: float | None
-    demonstration_auroc: float | None
-    expert_kept: float | None
-    """Share of the expert's pairs that the cut keeps."""
-    other_kept: float | None
-    """Share of the other pairs that it keeps."""
-    brier: float
-    """Mean squared error of the pairs' probabilities."""
+    auroc: float | None
+    """The chance that a good demonstration scores above a bad one."""
+    good_kept: float | None
+    """Share of the good pairs that are kept."""
+    bad_kept: float | None
+    """Share of the bad pairs that are kept."""
+    good_dropped: float | None
+    """Share of the good pairs that are dropped."""
+    bad_dropped: float | None
+    """Share of the bad pairs that are dropped."""
 
 
-def compare(judged: PairJudgements, demos: Demonstrations) -> Truth | None:
+def compare(verdict: Verdict, demos: Demonstrations) -> Truth | None:
     """None where no labels are known."""
-    expert = demos.expert
-    if expert is None:
+    good = demos.expert
+    if good is None:
         return None
-    grouping, scores = judged.grouping, judged.score.astype(np.float64)
-    error = judged.expert_probability.astype(float) - expert
+    share = np.bincount(verdict.of_pair, good) / np.bincount(verdict.of_pair)
+    decision = np.array([one.decision for one in verdict.demonstrations])[verdict.of_pair]
+    kept, dropped = decision == "keep", decision == "drop"
     return Truth(
-        auroc(scores, expert),
-        auroc(grouping.window_scores(scores), _mostly(expert, grouping.windows())),
-        auroc(grouping.scores(scores), _mostly(expert, judged.demonstration)),
-        float(judged.keep[expert].mean()) if expert.any() else None,
-        float(judged.keep[~expert].mean()) if not expert.all() else None,
-        float(np.mean(np.square(error))),
+        auroc(np.array([one.score for one in verdict.demonstrations]), share > 0.5),
+        *(
+            float(chosen[which].mean()) if which.any() else None
+            for chosen in (kept, dropped)
+            for which in (good, ~good)
+        ),
     )
 
 
@@ -49,8 +51,3 @@ def auroc(scores: np.ndarray, positive: np.ndarray) -> float | None:
     _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2.0)[place]
     return float((ranks[positive].sum() - ups * (ups + 1) / 2.0) / (ups * downs))
-
-
-def _mostly(expert: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """Whether most pairs of each group are the expert's."""
-    return np.bincount(ids, expert) > 0.5 * np.bincount(ids)

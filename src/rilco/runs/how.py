@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from rilco.rollout.pool import default_workers
 from rilco.runs.interrupt import StopSignal
@@ -21,6 +23,8 @@ class How:
     """Iterations between checkpoints."""
     tensorboard: bool = True
     """Whether to write TensorBoard events, where TensorBoard is installed."""
+    callback: Callable[[Mapping[str, Any]], bool | None] | None = None
+    """Called with each line of metrics once it is written. If it returns False, the run leaves a checkpoint and ends."""
     stop: StopSignal = field(default_factory=StopSignal)
     """Says when to stop. Training listens for signals itself, unless a caller does already."""
 

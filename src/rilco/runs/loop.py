@@ -130,11 +130,13 @@ class Loop:
     def run(self, how: How, events: EventWriter) -> None:
         """Advance until done or asked to stop; leaves a checkpoint either way."""
         training, inexact = self.training, not self.training.exact
-        while not training.finished and not how.stop.requested:
+        going = True
+        while going and not training.finished and not how.stop.requested:
             training.advance(self._next_stop(how.checkpoint_every))
             last = training.finished
             if last or training.iteration % training.log_every == 0 or self._evaluation_due(last=last):
-                self._log(events, {INEXACT: True} if inexact else {}, last=last)
+                record = self._log(events, {INEXACT: True} if inexact else {}, last=last)
+                going = how.callback is None or how.callback(record) is not False
                 inexact = False
             self._snapshot(last=last)
             if training.iteration % how.checkpoint_every == 0 and not last:
@@ -169,7 +171,7 @@ class Loop:
         interval = self.config.evaluate_every
         return (last and interval >= 0) or self._due(interval)
 
-    def _log(self, events: EventWriter, remarks: Mapping[str, Any], *, last: bool) -> None:
+    def _log(self, events: EventWriter, remarks: Mapping[str, Any], *, last: bool) -> dict[str, Any]:
         """Write an iteration's numbers, with an evaluation where one is due; `last` says that none follows."""
         record = {"iteration": self.training.iteration, "transitions": self.transitions}
         record |= {**self.training.record(), **remarks}
@@ -178,6 +180,7 @@ class Loop:
         self.folder.append_metrics(rounded(record | {"seconds": self.seconds}))
         events.write(record)
         self.progress.update(record)
+        return record
 
     def _evaluate(self, pool: RolloutPool, *, last: bool) -> dict[str, Any]:
         """The deterministic policy's return, each time from start states of its own: fixed ones would bias a run."""

@@ -10,6 +10,7 @@ CHECKPOINTS = "checkpoints"
 EVENTS = "events"
 LOCK = ".lock"
 AUDIT = "audit"
+DEMONSTRATIONS = "demonstrations.npz"  # given as an object, and written down
 PHASES = "phases"  # of a run that is made of several
 POLICIES = "policy"
 SNAPSHOTS = "snapshots"

@@ -47,7 +47,7 @@ class Meter:
 
     @property
     def left(self) -> str:
-        if not self.speed:
+        if not self.speed or self.done > self.total:  # going on for longer than was thought: nobody knows
             return "--:--"
         seconds = int((self.total - self.done) / self.speed)
         hours, minutes = seconds // 3600, seconds // 60 % 60

@@ -126,6 +126,20 @@ def _load(known: Format, source: Path, options: dict[str, Any], *, flat_too: boo
         return known.load(source)
 
 
+def save_demonstrations(
+    demos: Demonstrations,
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    env: str | None = None,
+) -> None:
+    """Write demonstrations, in the format of the path's ending or in the one that is named; all or nothing.
+
+    >>> rilco.save_demonstrations(audit.kept, "good.hdf5")
+    """
+    save_file(demos, path, format, env=env)
+
+
 def save_file(
     demos: Demonstrations,
     path: str | os.PathLike[str],

@@ -1,19 +1,40 @@
-// What the page knows, and how it writes numbers and colours. Text reaches the document only as text nodes and
+// What the page knows, and what it makes of the reader's clicks. Text reaches the document only as text nodes and
 // attribute values, never as markup: names come from files and may hold anything.
 
-const audit = JSON.parse(document.getElementById("audit").textContent);
-const demos = audit.demonstrations;
-const makers = new Map(audit.demonstrators.map((maker) => [maker.id, maker]));
-const proposed = audit.verdict.cut; // null where the audit proposes no cut
+const page = JSON.parse(document.getElementById("audit").textContent);
+const WORDS = { k: "keep", d: "drop", u: "unsure" };
+const demos = page.demos.name.map((name, index) => ({
+  index,
+  name,
+  maker: page.demos.maker.of[index],
+  pairs: page.demos.pairs[index],
+  own: WORDS[page.demos.decision[index]],
+  likely: page.demos.likely[index],
+  score: page.demos.score[index],
+  judge: page.demos.judge.texts[page.demos.judge.of[index]],
+  reason: page.demos.reason.texts[page.demos.reason.of[index]],
+  family: page.demos.family[index],
+  return: page.demos.return?.[index] ?? null,
+  label: page.demos.label ? { e: "good", n: "bad" }[page.demos.label[index]] : null,
+}));
+const makerNames = page.demos.maker.texts;
+const families = page.families.map((family, index) => ({ ...family, index, members: [] }));
+for (const demo of demos) families[demo.family]?.members.push(demo);
+const makers = makerNames.map((name, index) => ({ name, index, members: [] }));
+for (const demo of demos) makers[demo.maker].members.push(demo);
+
+const proposed = page.cut; // null where no single score parts what is kept from what is dropped
 const state = {
   cut: proposed,
-  moved: false, // whether the reader has chosen a cut
+  moved: false, // whether the reader has moved the cut
   sort: "score",
   descending: false,
   query: "",
   show: "all",
-  maker: null, // id of the only demonstrator to list
+  maker: null, // the only demonstrator to list
+  family: null, // the only family to list
 };
+const marks = { family: new Map(), maker: new Map(), demo: new Map() }; // index -> "good" or "bad"
 
 const byId = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
@@ -42,10 +63,6 @@ const highest = scores.reduce((a, b) => Math.max(a, b));
 const spread = highest - lowest || Math.max(1, Math.abs(highest));
 // The slider and the histogram go a little beyond the scores, so that all can be kept and all dropped.
 const axis = { low: lowest - 0.04 * spread, high: highest + 0.04 * spread };
-if (proposed !== null) {
-  axis.low = Math.min(axis.low, proposed);
-  axis.high = Math.max(axis.high, proposed);
-}
 const decimals = Math.max(0, Math.min(6, 2 - Math.floor(Math.log10(spread))));
 
 function scoreText(value, digits = decimals) {
@@ -54,6 +71,10 @@ function scoreText(value, digits = decimals) {
 }
 
 const countText = (value) => value.toLocaleString("en");
+const returnText = (value) => scoreText(value, Math.abs(value) < 100 ? 1 : 0);
+const plural = (count, noun) => `${countText(count)} ${noun}${count === 1 ? "" : "s"}`;
+const pairsOf = (some) => some.reduce((sum, demo) => sum + demo.pairs, 0);
+const allPairs = pairsOf(demos);
 
 // Never 100% or 0% of what is not quite all or none.
 function percentText(value) {
@@ -61,14 +82,6 @@ function percentText(value) {
   if (value > 0 && text === "0.0") return "<0.1%";
   if (value < 1 && text === "100.0") return ">99.9%";
   return `${text}%`;
-}
-const returnText = (value) => scoreText(value, Math.abs(value) < 100 ? 1 : 0);
-const plural = (count, noun) => `${countText(count)} ${noun}${count === 1 ? "" : "s"}`;
-
-function probabilityText(value) {
-  if (value > 0 && value < 0.005) return "<0.01";
-  if (value < 1 && value >= 0.995) return ">0.99";
-  return value.toFixed(2);
 }
 
 // Round steps of 1, 2 or 5 times a power of ten.
@@ -83,51 +96,99 @@ function ticks(low, high, about) {
 
 // -- decisions -----------------------------------------------------------------------------------------------
 
-const kept = (demo) => state.cut === null || demo.score >= state.cut;
+const markOf = (demo) =>
+  marks.demo.get(demo.index) ?? marks.maker.get(demo.maker) ?? marks.family.get(demo.family) ?? null;
+const marked = () => marks.family.size + marks.maker.size + marks.demo.size > 0;
+const [BAD_UP_TO, GOOD_FROM] = page.unsure.map((share) => 100 * share);
+const livesTogether = page.opinions.find((opinion) => opinion.judge === "families" && opinion.standing > 0);
+const others = page.opinions.filter((opinion) => opinion.good && opinion !== livesTogether);
+let now = []; // of each demonstration: its decision, who made it and why
 
-// The audit's own verdict until the reader moves the cut: it may be unsure, a cut is not.
-const verdictOf = (demo) => (state.moved ? (kept(demo) ? "keep" : "drop") : demo.verdict);
+const most = (members) => {
+  const count = { keep: 0, drop: 0, unsure: 0 };
+  for (const demo of members) count[demo.own] += demo.pairs;
+  return Object.keys(count).reduce((a, b) => (count[b] > count[a] ? b : a));
+};
+for (const family of families) family.own = most(family.members);
 
-const makerName = (demo) => (demo.demonstrator === null ? "" : makers.get(demo.demonstrator).name);
-
-// -- colours -------------------------------------------------------------------------------------------------
-
-const bins = demos.flatMap((demo) => demo.strip).sort((a, b) => a - b);
-const quantile = (q) => bins[Math.min(bins.length - 1, Math.floor(q * bins.length))];
-const binLow = quantile(0.005);
-const binHigh = quantile(0.995);
-const SHADES = 255;
-let shades = [];
-
-// 2 * SHADES + 1 colours from the lowest score to the highest, read from the style sheet for its light and dark.
-// Paper is white in the dark too.
-function readRamp(name = "--ramp") {
-  const stops = getComputedStyle(document.documentElement).getPropertyValue(name).trim().split(/\s+/);
-  const colours = stops.map((stop) => [1, 3, 5].map((at) => parseInt(stop.slice(at, at + 2), 16)));
-  shades = Array.from({ length: 2 * SHADES + 1 }, (_, i) => {
-    const place = (i / (2 * SHADES)) * (colours.length - 1);
-    const left = Math.min(colours.length - 2, Math.floor(place));
-    return colours[left].map((c, k) => Math.round(c + (place - left) * (colours[left + 1][k] - c)));
+// Judge everything anew by what the reader vouched for. Without marks it is the audit's own verdict.
+function rejudge() {
+  const vouched = demos.map(markOf);
+  const status = families.map((family) => familyStatus(family, vouched));
+  // A judge who called bad what the reader calls good, or the other way about, is not heard for the rest.
+  const heard = others.filter((opinion) => !vouched.some((mark, i) =>
+    (mark === "good" && opinion.good[i] <= BAD_UP_TO) || (mark === "bad" && opinion.good[i] >= GOOD_FROM)));
+  const turned = families.some((family, f) => status[f] === "good" && family.own !== "keep");
+  const fallen = families.some((family, f) => status[f] === "bad" && family.majority);
+  const next = fallen && !status.includes("good")
+    ? families.findIndex((family, f) => status[f] === null) : -1; // the largest that was not called bad
+  now = demos.map((demo, i) => {
+    if (vouched[i]) return { decision: vouched[i] === "good" ? "keep" : "drop", judge: "you", reason: `You called it ${vouched[i]}.` };
+    if (state.moved) return byCut(demo);
+    return marked() ? afresh(demo, { status, heard, turned, next }) : { decision: demo.own, judge: demo.judge, reason: demo.reason };
   });
 }
 
-// The middle of the ramp is the cut. Without one nothing is bad, and the ramp's upper half serves all scores.
-function shade(score) {
-  const middle = state.cut === null ? binLow : state.cut;
-  const reach = Math.max(binHigh - middle, middle - binLow) || 1;
-  const place = Math.max(state.cut === null ? 0 : -1, Math.min(1, (score - middle) / reach));
-  // Somewhat steeper near the cut, where the eye needs it.
-  return shades[SHADES + Math.round(SHADES * Math.sign(place) * Math.abs(place) ** 0.8)];
+function familyStatus(family, vouched) {
+  const good = family.members.some((demo) => vouched[demo.index] === "good");
+  const bad = family.members.every((demo) => vouched[demo.index] === "bad") || marks.family.get(family.index) === "bad";
+  return good && bad ? "both" : good ? "good" : bad ? "bad" : null;
 }
 
-const shadeText = (score) => `rgb(${shade(score).join(" ")})`;
+function byCut(demo) {
+  const kept = state.cut === null || demo.score >= state.cut;
+  const where = state.cut === null ? "You keep everything." : `Its score is ${kept ? "at or above" : "below"} your cut.`;
+  return { decision: kept ? "keep" : "drop", judge: "you", reason: where };
+}
 
-// A pixel a bin; the style sheet stretches it. A thousand of these cost next to nothing.
-function paintStrip(canvas, values) {
-  canvas.width = values.length;
-  canvas.height = 1;
-  const context = canvas.getContext("2d");
-  const image = context.createImageData(values.length, 1);
-  values.forEach((value, i) => image.data.set([...shade(value), 255], 4 * i));
-  context.putImageData(image, 0, 0);
+function afresh(demo, { status, heard, turned, next }) {
+  const own = { decision: demo.own, judge: demo.judge, reason: demo.reason };
+  const charge = heard.find((opinion) => opinion.good[demo.index] <= BAD_UP_TO);
+  const charged = charge && { decision: "drop", judge: charge.judge, reason: charge.reason.texts[charge.reason.of[demo.index]] };
+  const speaks = (decision, reason) => ({ decision, judge: "families", reason });
+  const mine = demo.family < 0 ? null : status[demo.family];
+  if (livesTogether && demo.family >= 0) {
+    if (mine === "good") return charged || speaks("keep", "It lives with what you called good.");
+    if (mine === "bad") return speaks("drop", "It lives with what you called bad.");
+    if (mine === "both") return speaks("unsure", "You called some of its family good and some bad.");
+    if (turned) return speaks("drop", "It lives apart from what you called good.");
+    if (next >= 0) {
+      if (demo.family !== next) return speaks("drop", "It lives apart from the largest family that you did not call bad.");
+      return charged || speaks("keep", "Its family is the largest that you did not call bad.");
+    }
+    return own;
+  }
+  const judge = page.opinions.find((opinion) => opinion.judge === demo.judge && opinion.good);
+  if (judge && !heard.includes(judge)) {
+    return { decision: "unsure", judge: "nobody", reason: "The judge and you see it differently. Run the command above." };
+  }
+  return own;
+}
+
+const decisionOf = (demo) => now[demo.index].decision;
+const makerName = (demo) => (makers.length > 1 ? makerNames[demo.maker] : "");
+const familyName = (demo) => families[demo.family]?.name ?? "none";
+
+// -- signals -------------------------------------------------------------------------------------------------
+
+const POINTS = page.signals.points;
+const SIGNALS = page.signals.names;
+const bytes = Uint8Array.from(atob(page.signals.data), (c) => c.charCodeAt(0));
+const signalOf = (demo, s) => {
+  const at = (demo.index * SIGNALS.length + s) * POINTS;
+  return bytes.subarray(at, at + POINTS);
+};
+const bands = new Map(); // "family signal" -> the lowest tenth, the middle and the highest tenth at each point
+const SAMPLE = 200; // members that a band is drawn from
+
+function bandOf(demo, s) {
+  const key = `${demo.family} ${s}`;
+  if (!bands.has(key)) {
+    const all = families[demo.family]?.members ?? demos;
+    const some = all.filter((_, i) => i % Math.ceil(all.length / SAMPLE) === 0).map((member) => signalOf(member, s));
+    const at = (p, share) => some.map((values) => values[p]).sort((a, b) => a - b)[Math.floor(share * (some.length - 1))];
+    const places = Array.from({ length: POINTS }, (_, p) => p);
+    bands.set(key, [0.1, 0.5, 0.9].map((share) => places.map((p) => at(p, share))));
+  }
+  return bands.get(key);
 }

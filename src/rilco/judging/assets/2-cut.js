@@ -1,130 +1,117 @@
-// The histogram, the slider under it and the counts: everything that is about the cut.
+// The histogram, the slider under it and the counts; and the decisions as a file.
 
 const SLIDER = 1000;
 const MARGIN = 10; // half of the slider's thumb: its middle and the histogram's axis then agree
-const BARS = 44;
-const plot = { width: 0, height: 0, line: null, own: null, dropClip: null, keepClip: null };
+const LEFT = 34; // room for the counts, which no bar may cover
+const BARS = 40;
+const plot = { width: 0, height: 0, line: null };
 
 const fraction = (score) => (score - axis.low) / (axis.high - axis.low);
-const across = (score) => MARGIN + fraction(score) * (plot.width - 2 * MARGIN);
+const across = (score) => LEFT + fraction(score) * (plot.width - LEFT - MARGIN);
 const scoreAt = (place) => axis.low + place * (axis.high - axis.low);
-
-function histogramCounts() {
-  const weigh = byId("weight").value === "pairs" ? (demo) => demo.pairs : () => 1;
-  const counts = new Array(BARS).fill(0);
-  for (const demo of demos) {
-    counts[Math.min(BARS - 1, Math.floor(fraction(demo.score) * BARS))] += weigh(demo);
-  }
-  return counts;
-}
 
 function drawHistogram() {
   const box = byId("histogram");
   plot.width = box.clientWidth;
   plot.height = box.clientHeight;
-  const top = 20;
-  const counts = histogramCounts();
-  const most = Math.max(...counts);
+  const top = 18;
+  const weigh = byId("weight").value === "pairs" ? (demo) => demo.pairs : () => 1;
+  const stacks = Array.from({ length: BARS }, () => ({ drop: 0, unsure: 0, keep: 0 }));
+  for (const demo of demos) {
+    stacks[Math.min(BARS - 1, Math.floor(fraction(demo.score) * BARS))][decisionOf(demo)] += weigh(demo);
+  }
+  const most = Math.max(...stacks.map(({ drop, unsure, keep }) => drop + unsure + keep));
   const up = (count) => plot.height - (count / most) * (plot.height - top);
   const levels = ticks(0, most, 3).values.filter((count) => count > 0 && Number.isInteger(count));
   const grid = levels.flatMap((count) => [
-    drawing("line", { class: "grid", x1: MARGIN, x2: plot.width - MARGIN, y1: up(count), y2: up(count) }),
-    drawing("text", { x: plot.width - MARGIN, y: up(count) - 3, "text-anchor": "end" }, countText(count)),
+    drawing("line", { class: "grid", x1: LEFT, x2: plot.width - MARGIN, y1: up(count), y2: up(count) }),
+    drawing("text", { x: LEFT - 6, y: up(count) + 4, "text-anchor": "end" }, countText(count)),
   ]);
-  const wide = (plot.width - 2 * MARGIN) / BARS;
-  const bars = (side) =>
-    drawing("g", { class: side, "clip-path": `url(#${side}-side)` }, ...counts.map((count, i) =>
-      count === 0 ? null : drawing("rect", {
-        x: MARGIN + i * wide + 0.5, y: up(count), width: Math.max(1, wide - 1), height: plot.height - up(count), rx: 1,
-      })));
-  plot.dropClip = drawing("rect", { x: 0, y: 0, height: plot.height });
-  plot.keepClip = drawing("rect", { y: 0, height: plot.height });
+  const wide = (plot.width - LEFT - MARGIN) / BARS;
+  const bars = stacks.flatMap((stack, i) => {
+    let base = 0;
+    return ["drop", "unsure", "keep"].filter((word) => stack[word]).map((word) => {
+      const from = base;
+      base += stack[word];
+      return drawing("rect", {
+        class: word, x: LEFT + i * wide + 0.5, y: up(base), width: Math.max(1, wide - 1), height: up(from) - up(base), rx: 1,
+      });
+    });
+  });
   plot.line = drawing("g", {},
     drawing("line", { class: "cutline", y1: 2, y2: plot.height + 10 }),
     drawing("text", { class: "drop", x: -7, y: 11, "text-anchor": "end" }, "drop"),
     drawing("text", { class: "keep", x: 7, y: 11 }, "keep"));
-  plot.own = proposed === null ? null : drawing("line", {
-    class: "proposed", x1: across(proposed), x2: across(proposed), y1: top, y2: plot.height,
-  });
-  const label = `Histogram of the scores of ${plural(demos.length, "demonstration")}, from ` +
-    `${scoreText(lowest)} to ${scoreText(highest)}`;
+  const label = `Histogram of the scores of ${plural(demos.length, "demonstration")}, from ${scoreText(lowest)} to ${scoreText(highest)}`;
   box.replaceChildren(drawing("svg", { width: plot.width, height: plot.height, viewBox: `0 0 ${plot.width} ${plot.height}`, role: "img", "aria-label": label },
-    drawing("defs", {},
-      drawing("clipPath", { id: "drop-side" }, plot.dropClip),
-      drawing("clipPath", { id: "keep-side" }, plot.keepClip)),
-    ...grid, bars("drop"), bars("keep"), plot.own, plot.line));
-  drawAxis();
-  placeCut();
-}
-
-function drawAxis() {
-  const marks = ticks(axis.low, axis.high, 6);
+    ...grid, ...bars, plot.line));
+  const marksAt = ticks(axis.low, axis.high, 6);
   byId("axis").replaceChildren(drawing("svg", { width: plot.width, height: 16, viewBox: `0 0 ${plot.width} 16` },
-    ...marks.values.map((value) =>
-      drawing("text", { x: across(value), y: 11, "text-anchor": "middle" }, scoreText(value, marks.digits)))));
+    ...marksAt.values.map((value) =>
+      drawing("text", { x: across(value), y: 11, "text-anchor": "middle" }, scoreText(value, marksAt.digits)))));
+  placeCut();
 }
 
 function placeCut() {
   const x = across(state.cut ?? axis.low);
   plot.line.setAttribute("transform", `translate(${x})`);
-  plot.dropClip.setAttribute("width", Math.max(0, x));
-  plot.keepClip.setAttribute("x", x);
-  plot.keepClip.setAttribute("width", Math.max(0, plot.width - x));
-  plot.own?.setAttribute("visibility", state.moved ? "visible" : "hidden");
+  plot.line.setAttribute("visibility", (state.cut === null || marked()) && !state.moved ? "hidden" : "visible");
   // A word that would leave the plot is left out: the counts below say the same.
-  plot.line.querySelector(".drop").setAttribute("opacity", x < 40 ? 0 : 1);
+  plot.line.querySelector(".drop").setAttribute("opacity", x < LEFT + 34 ? 0 : 1);
   plot.line.querySelector(".keep").setAttribute("opacity", x > plot.width - 40 ? 0 : 1);
 }
 
 function tally() {
-  const sums = { keep: { demos: 0, pairs: 0 }, drop: { demos: 0, pairs: 0 }, unsure: 0 };
+  const sums = { keep: { demos: 0, pairs: 0 }, drop: { demos: 0, pairs: 0 }, unsure: { demos: 0, pairs: 0 } };
   for (const demo of demos) {
-    const side = sums[kept(demo) ? "keep" : "drop"];
-    side.demos += 1;
-    side.pairs += demo.pairs;
-    if (verdictOf(demo) === "unsure") sums.unsure += 1;
+    sums[decisionOf(demo)].demos += 1;
+    sums[decisionOf(demo)].pairs += demo.pairs;
   }
   return sums;
 }
 
-function showCut() {
-  const { keep, drop, unsure } = tally();
-  const share = keep.pairs / (keep.pairs + drop.pairs);
-  const cutText = state.cut === null ? "none" : scoreText(state.cut);
-  for (const [side, sums, part] of [["kept", keep, share], ["dropped", drop, 1 - share]]) {
-    byId(`${side}-demonstrations`).textContent = plural(sums.demos, "demo");
-    byId(`${side}-pairs`).textContent = plural(sums.pairs, "pair");
-    byId(`${side}-share`).textContent = percentText(part);
+// Everything that counts: the head of the page, the table under the cut, and what is said aloud.
+function showCounts() {
+  const sums = tally();
+  for (const [word, { demos: count, pairs }] of Object.entries(sums)) {
+    byId(`${word}-demonstrations`).textContent = plural(count, "demo");
+    byId(`${word}-pairs`).textContent = plural(pairs, "pair");
+    byId(`${word}-share`).textContent = percentText(pairs / allPairs);
+    byId(`head-${word}`).textContent = countText(count);
+    byId(`head-${word}-share`).textContent = `${percentText(pairs / allPairs)} of the pairs`;
   }
+  const changed = marked() || state.moved;
+  byId("headline").textContent = changed
+    ? `You keep ${countText(sums.keep.demos)} and drop ${countText(sums.drop.demos)} of ${plural(demos.length, "demonstration")}`
+    : byId("headline").dataset.own;
+  byId("sure-fact").hidden = changed;
+  byId("own-words").hidden = marked();
+  const cutText = marked() && !state.moved ? "" : state.cut === null ? (state.moved ? "none" : "") : scoreText(state.cut);
   byId("cut-value").textContent = cutText;
-  const slider = byId("cut");
   const place = state.cut === null ? 0 : fraction(state.cut);
+  const slider = byId("cut");
   slider.value = Math.round(SLIDER * place);
   slider.style.setProperty("--at", `${100 * place}%`);
-  const spoken = `Cut ${cutText}: ${countText(keep.demos)} of ${plural(demos.length, "demonstration")} kept, ` +
-    `${percentText(share)} of the pairs`;
-  slider.setAttribute("aria-valuetext", spoken);
-  const remark = unsure ? `${plural(unsure, "demonstration")} could be either; the counts go by the cut.` : "";
-  byId("remark").textContent = state.moved ? "This cut is yours." : remark;
-  const reset = byId("reset");
-  reset.textContent = proposed === null ? "Back to no cut" : `Back to ${scoreText(proposed)}`;
-  reset.disabled = !state.moved;
+  const spoken = `${countText(sums.keep.demos)} of ${plural(demos.length, "demonstration")} kept, ` +
+    `${countText(sums.drop.demos)} dropped, ${countText(sums.unsure.demos)} unsure`;
+  slider.setAttribute("aria-valuetext", `Cut ${cutText || "as the judges decided"}: ${spoken}`);
+  byId("remark").textContent = state.moved ? "This cut is yours; it decides for all that you have not marked."
+    : proposed === null || marked() ? "The judges decided without one cut; move it to decide by the score alone." : "";
+  byId("reset").disabled = !state.moved;
   showLabels();
   return spoken;
 }
 
 // Only where the demonstrations come with labels, which the audit has not seen.
 function showLabels() {
-  const share = (truth) => {
-    const labelled = demos.filter((demo) => demo.truth === truth);
-    const pairs = (some) => some.reduce((sum, demo) => sum + demo.pairs, 0);
-    return labelled.length ? pairs(labelled.filter(kept)) / pairs(labelled) : null;
+  const share = (label) => {
+    const some = demos.filter((demo) => demo.label === label);
+    return some.length ? pairsOf(some.filter((demo) => decisionOf(demo) === "keep")) / pairsOf(some) : null;
   };
-  const parts = [["expert", share("expert")], ["non-expert", share("non-expert")]]
-    .filter(([, value]) => value !== null)
+  const parts = [["good", share("good")], ["bad", share("bad")]].filter(([, value]) => value !== null)
     .map(([name, value]) => `${percentText(value)} of the ${name} pairs`);
   byId("labels").hidden = parts.length === 0;
-  byId("labels").textContent = `By the known labels, kept are ${parts.join(" and ")}.`;
+  byId("labels").textContent = `By the known labels, which the audit has not seen, kept are ${parts.join(" and ")}.`;
 }
 
 function setUpCut(changed) {
@@ -133,13 +120,13 @@ function setUpCut(changed) {
   const move = (place) => {
     // At the left end every score is above the cut: that is no cut.
     state.cut = place <= 0 ? null : scoreAt(Math.min(1, place));
-    state.moved = state.cut !== proposed;
+    state.moved = true;
     changed();
   };
   slider.addEventListener("input", () => move(slider.valueAsNumber / SLIDER));
   const drag = (event) => {
     const x = event.clientX - histogram.getBoundingClientRect().left;
-    move((x - MARGIN) / (plot.width - 2 * MARGIN));
+    move((x - LEFT) / (plot.width - LEFT - MARGIN));
   };
   histogram.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
@@ -158,30 +145,25 @@ function setUpCut(changed) {
   });
 }
 
-// -- the list of what is kept and dropped ----------------------------------------------------------------------
+// -- the decisions as a file -----------------------------------------------------------------------------------
 
 function csv() {
   const quote = (value) => `"${String(value).replaceAll('"', '""')}"`;
-  const columns = ["index", "name", "demonstrator", "pairs", "return", "score", "expert_probability", "audit_verdict", "decision"];
+  const columns = ["index", "name", "decision", "demonstrator", "family", "pairs", "score", "judge", "reason"];
   const rows = demos.map((demo) => [
-    demo.index, quote(demo.name), quote(makerName(demo)), demo.pairs, demo.episode_return ?? "", demo.score,
-    demo.expert_probability, demo.verdict, kept(demo) ? "keep" : "drop",
+    demo.index, quote(demo.name), decisionOf(demo), quote(makerNames[demo.maker]), quote(familyName(demo)), demo.pairs,
+    demo.score, now[demo.index].judge, quote(now[demo.index].reason),
   ]);
   return [columns, ...rows].map((row) => row.join(",")).join("\n") + "\n";
 }
 
 function setUpExport(say) {
   byId("download").addEventListener("click", () => {
-    const cutName = state.cut === null ? "no-cut" : `cut-${state.cut.toFixed(decimals)}`;
-    const task = audit.task.replace(/[^\w.-]+/g, "-");
     const address = URL.createObjectURL(new Blob([csv()], { type: "text/csv" }));
-    const link = element("a", { href: address, download: `audit-${task}-${cutName}.csv` });
-    link.click();
+    element("a", { href: address, download: "decisions.csv" }).click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
-    say("The list was downloaded.");
-  });
-  byId("copy").addEventListener("click", async () => {
-    say((await copyText(csv())) ? "The list was copied." : "The browser did not allow copying; download the list instead.");
+    byId("next-step").hidden = false;
+    say("The decisions were downloaded.");
   });
 }
 
@@ -195,8 +177,8 @@ async function copyText(text) {
     area.value = text;
     document.body.append(area);
     area.select();
-    const copied = document.execCommand("copy");
+    const done = document.execCommand("copy");
     area.remove();
-    return copied;
+    return done;
   }
 }

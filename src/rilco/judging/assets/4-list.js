@@ -1,72 +1,115 @@
-// The ranked demonstrations: real rows, so that finding, printing and reading aloud work, painted when in sight.
+// The demonstrations. Only the rows in sight are in the document, so ten thousand are as quick as ten.
 
 const COLUMNS = [
-  { key: "name", label: "Demonstration", width: "minmax(0, 1.6fr)", first: false },
-  { key: null, label: "Score over time", width: "minmax(0, 2.1fr)" },
-  { key: "score", label: "Score", width: "3.6rem", first: false },
-  { key: "probability", label: "P(expert)", width: "3.9rem", first: false },
-  { key: "return", label: "Return", width: "3.9rem", first: true },
-  { key: "length", label: "Pairs", width: "3.6rem", first: true },
-  { key: "truth", label: "Label", width: "4.9rem", first: false },
-  { key: "verdict", label: "Verdict", width: "4rem", first: false },
+  { key: "name", label: "Demonstration", width: "minmax(6.5rem, 1.5fr)", first: false },
+  { key: null, label: SIGNALS[0], width: "minmax(4rem, 0.9fr)" },
+  { key: "reason", label: "Why", width: "minmax(8rem, 2fr)", first: false },
+  { key: "family", label: "Family", width: "3.1rem", first: false },
+  { key: "length", label: "Pairs", width: "3rem", first: true },
+  { key: "return", label: "Return", width: "3.3rem", first: true },
+  { key: "score", label: "Score", width: "3.2rem", first: false },
+  { key: "label", label: "Label", width: "2.7rem", first: false },
+  { key: "decision", label: "Decision", width: "4rem", first: false },
+  { key: "mark", label: "Your word", width: "5.9rem" },
 ];
-const hasReturns = demos.some((demo) => demo.episode_return !== null);
-const hasTruth = demos.some((demo) => demo.truth !== null);
-const columns = COLUMNS.filter(({ key }) => (key !== "return" || hasReturns) && (key !== "truth" || hasTruth));
-const sorts = [...columns.filter(({ key }) => key && key !== "truth")];
-if (makers.size) sorts.push({ key: "demonstrator", label: "Demonstrator", first: false });
+const hasReturns = demos.some((demo) => demo.return !== null);
+const hasLabels = demos.some((demo) => demo.label !== null);
+const columns = COLUMNS.filter(({ key }) =>
+  (key !== "return" || hasReturns) && (key !== "label" || hasLabels) && (key !== "family" || families.length > 0));
+const sorts = columns.filter(({ first }) => first !== undefined);
 
 const collator = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 const VALUES = {
   score: (demo) => demo.score,
-  probability: (demo) => demo.expert_probability,
-  return: (demo) => demo.episode_return ?? Infinity,
+  return: (demo) => demo.return ?? Infinity,
   length: (demo) => demo.pairs,
   name: (demo) => demo.name,
-  demonstrator: (demo) => makerName(demo),
-  truth: (demo) => demo.truth ?? "",
-  verdict: (demo) => ["drop", "unsure", "keep"].indexOf(verdictOf(demo)),
+  family: (demo) => (demo.family < 0 ? Infinity : demo.family),
+  reason: (demo) => now[demo.index].reason,
+  label: (demo) => demo.label ?? "",
+  decision: (demo) => ["drop", "unsure", "keep"].indexOf(decisionOf(demo)),
 };
-const longest = demos.reduce((most, demo) => Math.max(most, demo.pairs), 0);
-const rows = new Map(); // demonstration -> { node, canvas, decision, painted }
-const inSight = new Set();
+const OVERSCAN = 8;
 let listed = []; // demonstrations in the order shown
-let stop = null; // the demonstration whose row Tab reaches
-let painting = 0; // counts changes of the cut or the theme: a strip painted at an earlier one is stale
+let shown = new Map(); // place in the list -> its row
+let stop = 0; // the place whose row Tab reaches
+let rowHeight = 64;
 
-function makeRow(demo) {
+function makeRow(demo, place) {
+  const number = (label, text) => element("div", { role: "gridcell", class: "number soft", "data-label": label }, text);
   const maker = makerName(demo);
-  const canvas = element("canvas", { "aria-hidden": "true" });
-  const windows = `Windows from ${scoreText(Math.min(...demo.windows))} to ${scoreText(Math.max(...demo.windows))}`;
-  const number = (label, text, soft = "soft") =>
-    element("div", { role: "gridcell", class: `number ${soft}`, "data-label": label }, text);
+  const { decision, reason, judge } = now[demo.index];
   const cells = {
-    name: () => element("div", { role: "rowheader", class: "who" },
-      element("b", { title: demo.name }, demo.name),
+    name: () => element("div", { role: "rowheader", class: "who" }, element("b", {}, demo.name),
       maker && !demo.name.includes(maker) ? element("small", {}, maker) : null),
-    null: () => element("div", { role: "gridcell", class: "strip" }, canvas, element("span", { class: "unseen" }, windows)),
-    score: () => number("score", scoreText(demo.score), ""),
-    probability: () => number("P(expert)", probabilityText(demo.expert_probability)),
-    return: () => number("return", demo.episode_return === null ? "–" : returnText(demo.episode_return)),
+    null: () => element("div", { role: "gridcell", class: "strip" }, sparkline(demo, 0, 200, 34)),
+    reason: () => element("div", { role: "gridcell", class: "why", title: `${judgeName(judge)}: ${reason}` }, reason),
+    family: () => element("div", { role: "gridcell", class: "soft", "data-label": "family" }, familyName(demo).replace("family ", "")),
     length: () => number("pairs", countText(demo.pairs)),
-    truth: () => number("label", demo.truth ?? "–"),
-    verdict: () => element("div", { role: "gridcell", class: "decision" }, pill(verdictOf(demo))),
+    return: () => number("return", demo.return === null ? "–" : returnText(demo.return)),
+    score: () => number("score", scoreText(demo.score)),
+    label: () => number("label", demo.label ?? "–"),
+    decision: () => element("div", { role: "gridcell", class: "decision" }, pill(decision)),
+    mark: () => element("div", { role: "gridcell", class: "mark" }, markButtons("demo", demo.index, demo.name)),
   };
-  const node = element("div", { role: "row", class: "row", tabindex: "-1", "data-index": demo.index },
-    ...columns.map(({ key }) => cells[key]()));
-  return { node, canvas, decision: node.querySelector(".pill"), painted: -1 };
+  const row = element("div", {
+    role: "row", class: "row", tabindex: place === stop ? "0" : "-1", "data-index": demo.index, "aria-rowindex": place + 2,
+  }, ...columns.map(({ key }) => cells[key]()));
+  row.style.transform = `translateY(${place * rowHeight}px)`;
+  row.demo = demo;
+  row.place = place;
+  return row;
 }
+
+// Rows of one height, high enough for the longest name: a name is never cut.
+function measure() {
+  const box = byId("rows");
+  const narrow = matchMedia("(max-width: 43.99rem)").matches;
+  const longest = demos.reduce((most, demo) => Math.max(most, demo.name.length), 0);
+  const wide = narrow ? box.clientWidth - 110 : Math.max(130, (box.clientWidth - 460) * 0.24);
+  const lines = Math.ceil((longest * 7.6) / Math.max(80, wide));
+  rowHeight = (narrow ? 132 : 64) + Math.max(0, lines - 2) * 18;
+  byId("grid").style.setProperty("--row", `${rowHeight}px`);
+}
+
+function drawRows(anew = false) {
+  const box = byId("rows");
+  if (anew) {
+    for (const row of shown.values()) row.remove();
+    shown = new Map();
+  }
+  box.style.height = `${listed.length * rowHeight}px`;
+  const top = -box.getBoundingClientRect().top;
+  const first = Math.max(0, Math.floor(top / rowHeight) - OVERSCAN);
+  const last = printing ? listed.length : Math.min(listed.length, Math.ceil((top + innerHeight) / rowHeight) + OVERSCAN);
+  for (const [place, row] of shown) {
+    if ((place < first || place >= last) && !row.contains(document.activeElement)) {
+      row.remove();
+      shown.delete(place);
+    }
+  }
+  const fresh = [];
+  for (let place = printing ? 0 : first; place < last; place += 1) {
+    if (shown.has(place)) continue;
+    shown.set(place, makeRow(listed[place], place));
+    fresh.push(shown.get(place));
+  }
+  box.append(...fresh);
+}
+let printing = false;
 
 function drawColumns() {
   byId("columns").replaceChildren(...columns.map(({ key, label, first }) => {
     const sorted = key === state.sort ? (state.descending ? "descending" : "ascending") : null;
-    const kind = ["name", "verdict", null].includes(key) ? "" : "number";
+    const kind = ["length", "return", "score", "label"].includes(key) ? "number" : "";
     const head = element("div", { role: "columnheader", class: kind, "aria-sort": sorted });
-    if (!key) {
+    if (first === undefined) {
       head.append(label);
+      if (key === null) head.title = "The most telling signal over the demonstration’s time. Shaded: the range of its family.";
       return head;
     }
     const button = element("button", { type: "button", "data-sort": key }, label);
+    if (key === "score") button.title = "How sure the judges are that it is good, from 0 to 1, or RIL-Co’s score where only it speaks. The cut goes by it.";
     button.addEventListener("click", () => sortBy(key, key === state.sort ? !state.descending : first));
     head.append(button);
     return head;
@@ -75,12 +118,6 @@ function drawColumns() {
   const direction = byId("direction");
   direction.textContent = state.descending ? "↓" : "↑";
   direction.setAttribute("aria-label", state.descending ? "Descending; sort ascending" : "Ascending; sort descending");
-}
-
-function paintLegend() {
-  const low = state.cut === null ? binLow : state.cut - Math.max(binHigh - state.cut, state.cut - binLow);
-  const high = state.cut === null ? binHigh : 2 * state.cut - low;
-  paintStrip(byId("legend"), Array.from({ length: 72 }, (_, i) => low + ((high - low) * (i + 0.5)) / 72));
 }
 
 function sortBy(key, descending) {
@@ -99,123 +136,67 @@ function compare(a, b) {
   return (state.descending ? -order : order) || a.score - b.score || a.index - b.index;
 }
 
-function matches(demo) {
-  if (state.maker !== null && demo.demonstrator !== state.maker) return false;
-  if (state.show === "unsure" && verdictOf(demo) !== "unsure") return false;
-  if (state.show === "keep" && !kept(demo)) return false;
-  if (state.show === "drop" && kept(demo)) return false;
-  const text = `${demo.name} ${makerName(demo)}`.toLowerCase();
-  return state.query.toLowerCase().split(/\s+/).every((word) => text.includes(word));
-}
-
 function showList() {
-  listed = demos.filter(matches).sort(compare);
-  byId("rows").replaceChildren(...listed.map((demo) => rows.get(demo).node));
-  listed.forEach((demo, i) => rows.get(demo).node.setAttribute("aria-rowindex", i + 2));
+  const words = state.query.toLowerCase().split(/\s+/);
+  listed = demos.filter((demo) => {
+    if (state.maker !== null && demo.maker !== state.maker) return false;
+    if (state.family !== null && demo.family !== state.family) return false;
+    if (state.show !== "all" && decisionOf(demo) !== state.show) return false;
+    const text = `${demo.name} ${makerName(demo)} ${familyName(demo)}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  }).sort(compare);
+  stop = Math.min(stop, Math.max(0, listed.length - 1));
+  drawRows(true);
   byId("grid").setAttribute("aria-rowcount", listed.length + 1);
   byId("grid").hidden = listed.length === 0;
   byId("empty").hidden = listed.length !== 0;
   const all = plural(demos.length, "demonstration");
   byId("shown").textContent = listed.length === demos.length ? all : `${countText(listed.length)} of ${all}`;
-  if (listed.length && !listed.includes(stop)) makeStop(listed[0]);
   showChips();
-  markBorder();
 }
 
 function showChips() {
-  const chips = byId("chips");
-  chips.hidden = state.maker === null;
-  if (state.maker === null) return;
-  const name = makers.get(state.maker).name;
-  const chip = element("button", { type: "button", "aria-label": `Show all demonstrators, not only ${name}` }, `${name} ×`);
-  chip.addEventListener("click", () => chooseMaker(null));
-  chips.replaceChildren(chip);
+  const chosen = [["family", families[state.family]?.name], ["maker", makerNames[state.maker]]].filter(([kind]) => state[kind] !== null);
+  byId("chips").hidden = chosen.length === 0;
+  byId("chips").replaceChildren(...chosen.map(([kind, name]) => {
+    const chip = element("button", { type: "button", "aria-label": `Show all, not only ${name}` }, `${name} ×`);
+    chip.addEventListener("click", () => choose(kind, null));
+    return chip;
+  }));
 }
 
-// Where the ranking by score passes the cut: the first demonstration beyond it.
-function borderDemo() {
-  if (state.sort !== "score" || state.cut === null) return undefined;
-  return listed.find((demo, i) => i > 0 && kept(demo) !== kept(listed[i - 1]));
-}
-
-function markBorder() {
-  document.querySelector(".row.border")?.classList.remove("border");
-  const border = borderDemo();
-  if (border) rows.get(border).node.classList.add("border");
-  byId("to-cut").hidden = state.cut === null || !listed.some(kept) || listed.every(kept);
-}
-
-function goToCut() {
-  if (state.sort !== "score") sortBy("score", false);
-  const border = borderDemo();
-  focusRow(border);
-  rows.get(border).node.scrollIntoView({ block: "center" });
-}
-
-function chooseMaker(id) {
-  state.maker = id;
-  markDemonstrator();
+function choose(kind, index) {
+  state[kind] = index;
+  for (const refresh of updaters) refresh();
   showList();
 }
 
-// After the cut moved: words and colours change, the order only where it depends on the verdict.
-function updateRows() {
-  painting += 1;
-  for (const [demo, row] of rows) {
-    const verdict = verdictOf(demo);
-    if (row.decision.textContent !== verdict) {
-      row.decision.textContent = verdict;
-      row.decision.className = `pill ${verdict}`;
-    }
-  }
-  for (const demo of inSight) paintRow(demo);
-  paintLegend();
-  if (state.show !== "all" || state.sort === "verdict") showList();
-  else markBorder();
-}
-
-function paintRow(demo) {
-  const row = rows.get(demo);
-  if (row.painted === painting) return;
-  row.painted = painting;
-  paintStrip(row.canvas, demo.strip);
-}
-
 // One row at a time can be reached by Tab; arrow keys move on from it.
-function makeStop(demo) {
-  if (stop) rows.get(stop).node.tabIndex = -1;
-  stop = demo;
-  rows.get(demo).node.tabIndex = 0;
+function focusPlace(place) {
+  const to = Math.max(0, Math.min(listed.length - 1, place));
+  const top = byId("rows").getBoundingClientRect().top + scrollY + to * rowHeight;
+  if (top < scrollY + 60) scrollTo(0, top - 60);
+  else if (top + rowHeight > scrollY + innerHeight) scrollTo(0, top + rowHeight - innerHeight + 8);
+  drawRows();
+  shown.get(stop)?.setAttribute("tabindex", "-1");
+  stop = to;
+  shown.get(to).setAttribute("tabindex", "0");
+  shown.get(to).focus({ preventScroll: true });
 }
 
 function moveFocus(event) {
-  const at = listed.findIndex((demo) => rows.get(demo).node === event.target);
+  const { place } = event.target;
   const to = {
-    ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + 10, PageUp: at - 10, Home: 0, End: listed.length - 1,
+    ArrowDown: place + 1, ArrowUp: place - 1, PageDown: place + 10, PageUp: place - 10, Home: 0, End: listed.length - 1,
   }[event.key];
-  if (at < 0 || to === undefined) return;
+  if (to === undefined) return;
   event.preventDefault();
-  focusRow(listed[Math.max(0, Math.min(listed.length - 1, to))]);
-}
-
-function focusRow(demo) {
-  makeStop(demo);
-  rows.get(demo).node.focus({ preventScroll: true });
-  rows.get(demo).node.scrollIntoView({ block: "nearest" });
+  focusPlace(to);
 }
 
 function setUpList(open) {
   byId("grid").style.setProperty("--columns", columns.map(({ width }) => width).join(" "));
-  for (const demo of demos) rows.set(demo, makeRow(demo));
-  const demoOf = new Map(demos.map((demo) => [rows.get(demo).node, demo]));
-  const observer = new IntersectionObserver((entries) => {
-    for (const { target, isIntersecting } of entries) {
-      const demo = demoOf.get(target);
-      inSight[isIntersecting ? "add" : "delete"](demo);
-      if (isIntersecting) paintRow(demo);
-    }
-  }, { rootMargin: "300px" });
-  for (const node of demoOf.keys()) observer.observe(node);
+  measure();
   byId("sort").append(...sorts.map(({ key, label }) => element("option", { value: key }, label.toLowerCase())));
   byId("sort").addEventListener("change", (event) => {
     sortBy(event.target.value, sorts.find(({ key }) => key === event.target.value).first);
@@ -229,34 +210,26 @@ function setUpList(open) {
     state.show = event.target.value;
     showList();
   });
-  byId("clear").addEventListener("click", showAll);
-  byId("to-cut").addEventListener("click", goToCut);
-  byId("scale").addEventListener("change", (event) => {
-    for (const [demo, row] of rows) row.canvas.style.width = event.target.checked ? `${(100 * demo.pairs) / longest}%` : "";
+  byId("clear").addEventListener("click", () => {
+    Object.assign(state, { query: "", show: "all", maker: null, family: null });
+    byId("search").value = "";
+    byId("show").value = "all";
+    choose("maker", null);
+    byId("search").focus();
   });
   const list = byId("rows");
   list.addEventListener("click", (event) => {
-    const demo = demoOf.get(event.target.closest(".row"));
-    if (demo && !String(getSelection())) open(demo);
+    const row = event.target.closest(".row");
+    if (row && !event.target.closest("button") && !String(getSelection())) open(row.demo);
   });
   list.addEventListener("keydown", (event) => {
-    const demo = demoOf.get(event.target);
-    if (demo && (event.key === "Enter" || event.key === " ")) {
+    if (!event.target.classList.contains("row")) return;
+    if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
-      open(demo);
+      open(event.target.demo);
     } else {
       moveFocus(event);
     }
   });
-  list.addEventListener("focusin", (event) => {
-    if (demoOf.has(event.target)) makeStop(demoOf.get(event.target));
-  });
-}
-
-function showAll() {
-  Object.assign(state, { query: "", show: "all" });
-  byId("search").value = "";
-  byId("show").value = "all";
-  chooseMaker(null);
-  byId("search").focus();
+  addEventListener("scroll", () => drawRows(), { passive: true });
 }

@@ -1,0 +1,101 @@
+"""Every number that the offline judges use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class JudgingConfig:
+    """How demonstrations are judged without a simulator."""
+
+    min_pairs: int = 5
+    """A demonstration of fewer pairs is too short to be judged, and stays unsure."""
+    min_demonstrations: int = 4
+    """So many that are long enough make a majority thinkable; with fewer, all stay unsure."""
+    max_demonstrations: int = 50_000
+    """More that are long enough are refused: families need a place for each of them in memory."""
+
+    clip: float = 10.0
+    """Standardised values are cut at so many robust standard deviations, so that one absurd value costs one pair."""
+    same_dimension: float = 1e-5
+    """Two dimensions with a squared correlation nearer to 1 than this are one; the second is left out."""
+
+    sample_pairs: int = 8_000
+    """Pairs that are compared with each other, spread evenly over all demonstrations."""
+    sample_least: int = 8
+    """Of every demonstration at least so many are among them, where it has them."""
+    neighbours: int = 30
+    """Nearest pairs of *other* demonstrations that are looked at for each pair."""
+
+    given: float = 1e-3
+    """A dimension with less than this share of its variance within demonstrations is given, not chosen."""
+    resolution: float = 1.0
+    """Of the Louvain method: higher makes more and smaller families, before those that visit each other are joined."""
+    visit_share: float = 0.02
+    """A demonstration visits a family if at least this share of its pairs has mutual neighbours there ..."""
+    visit_pairs: int = 3
+    """... and at least so many pairs."""
+    visitors: float = 0.5
+    """Two families are one if at least this share of the smaller one's demonstrations visit the larger one."""
+
+    fit_pairs: int = 10_000
+    """Pairs that the regression of actions on observations learns from."""
+    error_pairs: int = 100
+    """Pairs of each demonstration that its error is measured on."""
+    features: int = 300
+    """Random Fourier features of the regression."""
+    quadratic_up_to: int = 16
+    """Products of observation dimensions are features as well, where there are no more dimensions than this."""
+    length_scales: tuple[float, ...] = (0.5, 1.0, 2.0)
+    """Widths of these features, in units of the square root of the number of observation dimensions."""
+    ridge: tuple[float, ...] = (1e-7, 1e-5, 1e-3)
+    """Strengths of regularisation; the one with the least error on held-out demonstrations is used."""
+    least_error: float = 0.05
+    """Errors are not told apart below this, in standard deviations of the actions."""
+    state_neighbours: int = 5
+    """Nearest states of other demonstrations that say how far a demonstration is from the others."""
+    folds: int = 4
+    """A demonstration is predicted from the other folds' demonstrations only."""
+    rounds: int = 4
+    """Fits, each with demonstrations weighted by how well the one before predicted them."""
+
+    least_width: float = 0.1
+    """The core of logarithms of errors is not taken to be narrower than this."""
+    proof_gain: float = 8.0
+    """Two groups must be this much likelier than one, in natural logarithms, to be clear ..."""
+    proof_distance: float = 3.5
+    """... their means so many spreads apart ..."""
+    proof_reach: float = 2.5
+    """... and the nearest odd one so many spreads of the usual ones from their mean."""
+    nothing_seen: float = 0.3
+    """How far above 0.5 the probability of good is where a judge that could see something sees nothing ..."""
+    proven: float = 0.38
+    """... how far from 0.5 it goes where the odd ones are as clear as can be ..."""
+    beyond_doubt: float = 0.47
+    """... and where all three numbers are twice that."""
+    agreeing_minority: float = 0.2
+    """Where this share of demonstrations agrees much better than the majority, the majority is in doubt."""
+    slope: float = 0.5
+    """Actions of less than this share of what the others would do there are called too small; of more than its inverse, too large."""
+    slope_spread: float = 0.25
+    """Half of the demonstrations must agree on the scale of actions to within this."""
+    nobody_there: float = 3.0
+    """A demonstration this many spreads farther from the others' states than they are from each other's cannot be compared."""
+
+    gap: tuple[float, float] = (3.0, 4.5)
+    """A demonstration so many times farther from the good family than is usual in it may live apart; from the second on it does."""
+    families_trust: float = 0.4
+    """How far from 0.5 the probability of good goes by a demonstration's family alone."""
+    rival: tuple[float, float] = (0.35, 0.7)
+    """A family this much smaller than the majority is a group of odd ones; near the second number it may be another style."""
+
+    alone: float = 0.4
+    """Probability of good of what is odd and goes where nobody else goes."""
+
+    unsure_from: float = 0.35
+    """A probability of being good above this is not dropped ..."""
+    unsure_to: float = 0.65
+    """... and from this on it is kept; between the two it is unsure."""
+    sure: float = 0.9
+    """A verdict is called sure from this probability on."""

@@ -1,0 +1,62 @@
+"""Is there a gap? One number for each demonstration, low for most: where the odd ones begin, and how clear that is."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rilco.judging.config import JudgingConfig
+
+
+class Cut(NamedTuple):
+    """Where a list of numbers falls into usual and odd ones."""
+
+    at: float
+    """Above it they are odd; infinite where nothing is."""
+    proof: float
+    """How clear that is: up to 0.5 there is no cut, from 1 on there is one, and from 2 on it is beyond doubt."""
+    good: np.ndarray
+    """[D] probability of being usual."""
+
+
+def core(values: np.ndarray) -> tuple[float, float]:
+    """Centre and spread of the densest half: what the others are like, whatever the rest is."""
+    ordered = np.sort(values)
+    half = len(ordered) // 2 + 1
+    widths = ordered[half - 1 :] - ordered[: len(ordered) - half + 1]
+    begin = int(np.argmin(widths))
+    return float(ordered[begin : begin + half].mean()), float(widths[begin]) / (2.0 * 0.6745)
+
+
+def find_cut(margin: np.ndarray, config: JudgingConfig) -> Cut:
+    """The best split into a usual group of at least half and an odd one above it, and how much better than none it is.
+
+    Each group is taken to be normal. The gain is that of the likelihood over one group for all, each paying for its parameters.
+    """
+    ordered = np.sort(margin)
+    count = len(ordered)
+    low = np.arange(max(2, count // 2), count)  # sizes of the usual group
+    sums, squares = np.cumsum(ordered), np.cumsum(np.square(ordered))
+    high = count - low
+    low_mean, high_mean = sums[low - 1] / low, (sums[-1] - sums[low - 1]) / high
+    floor = config.least_width**2
+    low_var = np.maximum(squares[low - 1] / low - low_mean**2, floor)
+    high_var = np.maximum((squares[-1] - squares[low - 1]) / high - high_mean**2, floor)
+    all_var = max(float(ordered.var()), floor)
+    gain = 0.5 * (count * np.log(all_var) - low * np.log(low_var) - high * np.log(high_var))
+    gain += low * np.log(low / count) + high * np.log(high / count)
+    best = int(np.argmax(gain))
+    below, above = ordered[low[best] - 1], ordered[low[best]]
+    # The odd ones must also be far from the usual ones as a whole, in the spread of both groups.
+    distance = (high_mean - low_mean)[best] / np.sqrt(0.5 * (low_var + high_var))[best]
+    reach = (above - low_mean[best]) / np.sqrt(low_var[best])
+    proof = float(
+        min(gain[best] / config.proof_gain, distance / config.proof_distance, reach / config.proof_reach)
+    )
+    if proof <= 0.5:
+        return Cut(np.inf, proof, np.full(count, 0.5 + config.nothing_seen))
+    at = 0.5 * (below + above)
+    strength = np.interp(proof, (0.5, 1.0, 2.0), (0.0, config.proven, config.beyond_doubt))
+    good = np.where(margin > at, 0.5 - strength, 0.5 + max(float(strength), config.nothing_seen))
+    return Cut(float(at), proof, good)

@@ -1,0 +1,1 @@
+"""One module a judge. Each is a pure function: prepared demonstrations in, an opinion out."""

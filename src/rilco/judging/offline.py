@@ -1,0 +1,263 @@
+"""Judging demonstrations without a simulator: the whole way from pairs to a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from rilco.data.record import Demonstrations
+from rilco.errors import ConfigError, DemonstrationError, suggestion
+from rilco.judging.config import JudgingConfig
+from rilco.judging.judges.consensus import judge_consensus
+from rilco.judging.judges.families import find_families, judge_families
+from rilco.judging.material import Material, prepare
+from rilco.judging.opinion import Opinion
+from rilco.judging.verdict import Family, Judgement, Majority, Verdict, decide, join
+
+Progress = Callable[[str, float], None]
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def judge_offline(
+    demos: Demonstrations,
+    config: JudgingConfig = JudgingConfig(),
+    *,
+    good: Sequence[str | int] = (),
+    bad: Sequence[str | int] = (),
+    progress: Progress | None = None,
+) -> Verdict:
+    """Keep, drop or unsure for each episode, with reasons.
+
+    `good` and `bad` name demonstrators or demonstrations that the user vouches for or against, by name or by index. They
+    replace the assumption that the majority is good.
+    """
+    say = progress or (lambda what, share: None)
+    of_pair, names, makers = index(demos)
+    pairs = np.bincount(of_pair)
+    vouched = vouchers(names, makers, good, bad)
+    chosen = np.flatnonzero(pairs >= config.min_pairs)
+    if len(chosen) > config.max_demonstrations:
+        raise DemonstrationError(
+            f"There are {len(chosen):,} demonstrations; at most {config.max_demonstrations:,} can be judged at once. Judge "
+            "them in parts, or join episodes."
+        )
+    too_few = len(chosen) < config.min_demonstrations
+    say("Preparing", 0.0)
+    if too_few:
+        return _nothing(names, makers, pairs, of_pair, vouched, config)
+    material = prepare(demos, of_pair, chosen, config)
+    mine = vouched[material.order]
+    families = find_families(material, config, lambda share: say("Families", share))
+    label, ties = families.label, families.ties
+    majority, main, trust = _majority(label, material.pairs, mine, config)
+    say("Consensus", 0.0)
+    by_family = judge_families(families, material.pairs, main, config)
+    apart = (label != main) & (by_family.evidence["gap"] > config.gap[0])
+    opinions = [by_family, judge_consensus(material, config, good=mine > 0, bad=mine < 0, apart=apart)]
+    say("Consensus", 1.0)
+    return _conclude(
+        opinions, label, ties, material, majority, main, trust, vouched, names, makers, pairs, of_pair, config
+    )
+
+
+def index(demos: Demonstrations) -> tuple[np.ndarray, list[str], list[str]]:
+    """[N] the demonstration of each pair, in the order of `Demonstrations.episodes`; their names, and who made each."""
+    _, first, ids = np.unique(demos.episode, return_index=True, return_inverse=True)
+    place = np.empty(len(first), np.int64)
+    place[np.argsort(first, kind="stable")] = np.arange(len(first))
+    makers = [demos.demonstrator_names[k] for k in demos.demonstrator[np.sort(first)].tolist()]
+    counts: dict[str, int] = {}
+    names = []
+    for maker in makers:
+        counts[maker] = counts.get(maker, 0) + 1
+        names.append(f"{maker} #{counts[maker]}")
+    return place[ids], names, makers
+
+
+def vouchers(
+    names: Sequence[str], makers: Sequence[str], good: Sequence[str | int], bad: Sequence[str | int]
+) -> np.ndarray:
+    """[D] 1 for what the user calls good, -1 for bad, 0 for the rest."""
+    vouched = np.zeros(len(names), np.int64)
+    known: dict[str, list[int]] = {}
+    for i, (name, maker) in enumerate(zip(names, makers, strict=True)):
+        known.setdefault(name, []).append(i)
+        known.setdefault(maker, []).append(i)
+    for given, sign in ((good, 1), (bad, -1)):
+        for one in [given] if isinstance(given, str) else given:
+            rows = [int(one)] if isinstance(one, int) else known.get(one, [])
+            if not rows or not 0 <= rows[0] < len(names):
+                raise ConfigError(
+                    f"{one!r} is neither a demonstrator nor a demonstration; demonstrations are numbered from 0 to "
+                    f"{len(names) - 1}.{suggestion(one, known)}"
+                )
+            if (vouched[rows] == -sign).any():
+                raise ConfigError(f"{one!r} is called good and bad at once. Name each demonstration once.")
+            vouched[rows] = sign
+    return vouched
+
+
+def _majority(
+    label: np.ndarray, pairs: np.ndarray, vouched: np.ndarray, config: JudgingConfig
+) -> tuple[Majority, int, float]:
+    """Which family is taken to be good, and how likely that is right."""
+    members, size = np.bincount(label), np.bincount(label, pairs)
+    by_demonstrations, by_pairs = int(np.argmax(members)), int(np.argmax(size))
+    if (vouched > 0).any():
+        main = int(np.argmax(np.bincount(label[vouched > 0], minlength=len(size))))
+        sentence = (
+            f"You vouched for {int((vouched > 0).sum())} demonstrations; the others are compared with them."
+        )
+        return Majority(by_demonstrations, by_pairs, True, sentence), main, 1.0
+    names = [family_name(f) for f in (by_demonstrations, by_pairs)]
+    agree = by_demonstrations == by_pairs
+    share = float(size[by_pairs] / size.sum())
+    if agree:
+        sentence = f"{names[0]} is the largest, by demonstrations ({members[by_demonstrations]} of {len(label)}) and by pairs ({share:.0%})."
+    else:
+        sentence = (
+            f"By demonstrations {names[0]} is the largest ({members[by_demonstrations]} of {len(label)}), by pairs {names[1]} "
+            f"({share:.0%}); the audit goes by pairs, and is not sure. Name a good family."
+        )
+    trust = float(np.interp(share, (0.4, 0.6), (0.6, 1.0))) * (1.0 if agree else 0.75)
+    return Majority(by_demonstrations, by_pairs, agree, sentence), by_pairs, trust
+
+
+def family_name(family: int) -> str:
+    return f"family {LETTERS[family]}" if family < len(LETTERS) else f"family {family + 1}"
+
+
+def _conclude(
+    opinions: list[Opinion],
+    label: np.ndarray,
+    ties: np.ndarray,
+    material: Material,
+    majority: Majority,
+    main: int,
+    trust: float,
+    vouched: np.ndarray,
+    names: list[str],
+    makers: list[str],
+    pairs: np.ndarray,
+    of_pair: np.ndarray,
+    config: JudgingConfig,
+) -> Verdict:
+    probability, speaker = join(opinions, trust, config)
+    count = len(names)
+    at = np.full(count, -1)
+    at[material.order] = np.arange(material.count)
+    judged = []
+    for i in range(count):
+        k = int(at[i])
+        if vouched[i]:
+            p, who, why = (
+                (1.0, "you", "You called it good.") if vouched[i] > 0 else (0.0, "you", "You called it bad.")
+            )
+        elif k < 0:
+            p, who, why = 0.5, "nobody", f"Too short to be judged: {pairs[i]} pairs."
+        elif speaker[k] < 0:
+            p, who, why = 0.5, "nobody", "No judge sees anything here."
+        else:
+            opinion = opinions[speaker[k]]
+            p, who, why = float(probability[k]), opinion.judge, opinion.reasons[k]
+        family = int(label[k]) if k >= 0 else -1
+        judged.append(
+            Judgement(i, names[i], makers[i], int(pairs[i]), decide(p, config), p, p, who, why, family)
+        )
+    families = []
+    for f in range(int(label.max()) + 1):
+        inside = np.flatnonzero(label == f)
+        members = material.order[inside]
+        own = ties[inside, f]
+        weight = {
+            d: sum(judged[m].pairs for m in members if judged[m].decision == d)
+            for d in ("keep", "unsure", "drop")
+        }
+        families.append(
+            Family(
+                f,
+                family_name(f),
+                tuple(sorted(members.tolist())),
+                int(material.pairs[inside].sum()),
+                int(members[np.argmax(own)]),
+                int(members[np.argmin(own)]),
+                max(weight, key=lambda d: weight[d]),  # type: ignore[arg-type]
+                f == main,
+            )
+        )
+    return _verdict(judged, families, opinions, majority, vouched, of_pair, material.order, config)
+
+
+def _verdict(
+    judged: list[Judgement],
+    families: list[Family],
+    opinions: list[Opinion],
+    majority: Majority,
+    vouched: np.ndarray,
+    of_pair: np.ndarray,
+    order: np.ndarray,
+    config: JudgingConfig,
+) -> Verdict:
+    p = np.array([j.probability for j in judged])
+    confidence = float(np.maximum(p, 1.0 - p).mean())
+    counts = {d: sum(j.decision == d for j in judged) for d in ("keep", "drop", "unsure")}
+    assumption = (
+        "The demonstrations that you vouched for are good."
+        if (vouched > 0).any()
+        else "Most demonstrations are good."
+    )
+    sure = confidence >= config.sure
+    summary = f"{counts['keep']} to keep, {counts['drop']} to drop, {counts['unsure']} unsure."
+    given = tuple(_given_order(opinion, order, len(judged)) for opinion in opinions)
+    return Verdict(
+        tuple(judged), tuple(families), given, majority, sure, confidence, summary, assumption, of_pair
+    )
+
+
+def _given_order(opinion: Opinion, order: np.ndarray, count: int) -> Opinion:
+    """With a place for each given demonstration; of those too short to be judged there is nothing but 0.5 and NaN."""
+
+    def spread(values: np.ndarray, empty: float) -> np.ndarray:
+        whole = np.full(count, empty)
+        whole[order] = values
+        return whole
+
+    reasons = ["Too short to be judged."] * count
+    for place, reason in zip(order.tolist(), opinion.reasons, strict=True):
+        reasons[place] = reason
+    return replace(
+        opinion,
+        score=spread(opinion.score, np.nan),
+        good=spread(opinion.good, 0.5),
+        reasons=tuple(reasons),
+        evidence={name: spread(values, np.nan) for name, values in opinion.evidence.items()},
+    )
+
+
+def _nothing(
+    names: list[str],
+    makers: list[str],
+    pairs: np.ndarray,
+    of_pair: np.ndarray,
+    vouched: np.ndarray,
+    config: JudgingConfig,
+) -> Verdict:
+    judged = [
+        Judgement(
+            i,
+            n,
+            m,
+            int(k),
+            "unsure",
+            0.5,
+            0.5,
+            "nobody",
+            f"Too few demonstrations of at least {config.min_pairs} pairs to compare.",
+            -1,
+        )
+        for i, (n, m, k) in enumerate(zip(names, makers, pairs, strict=True))
+    ]
+    majority = Majority(None, None, True, "There are too few demonstrations for a majority.")
+    return Verdict(tuple(judged), (), (), majority, False, 0.5, "Nothing can be judged.", "None.", of_pair)

@@ -1,0 +1,116 @@
+"""An audit as a whole: demonstrations, the verdict on them, and what can be done with both."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rilco.data.loading import load_demonstrations
+from rilco.data.record import Demonstrations
+from rilco.errors import AuditError
+from rilco.files import write_atomically
+from rilco.judging import record
+from rilco.judging.audit_config import AuditConfig
+from rilco.judging.joining import apply_cut, apply_decisions
+from rilco.judging.record import Source
+from rilco.judging.verdict import Decision, Verdict
+from rilco.judging.windows import in_pieces
+
+if TYPE_CHECKING:
+    from rilco.tasks.table import Task
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """Demonstrations and the verdict on them. `save` writes it with a page to look at."""
+
+    demonstrations: Demonstrations
+    """Those that were judged; in pieces, where that was asked for."""
+    verdict: Verdict
+    source: Source = field(default_factory=Source)
+    """Where they came from."""
+    config: AuditConfig = field(default_factory=AuditConfig)
+    """Every number that was used."""
+    scores: np.ndarray | None = None
+    """[N] of every pair by RIL-Co's classifiers, where those were asked."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know besides."""
+    task: Task | None = None
+    """The environment, where one was given: for pictures, and for formats that name it."""
+
+    @property
+    def kept(self) -> Demonstrations | None:
+        """What the verdict keeps; None where that is nothing."""
+        return self._part("keep")
+
+    @property
+    def dropped(self) -> Demonstrations | None:
+        """What it drops."""
+        return self._part("drop")
+
+    @property
+    def unsure(self) -> Demonstrations | None:
+        """What it is unsure about: in neither of the two."""
+        return self._part("unsure")
+
+    def _part(self, decision: str) -> Demonstrations | None:
+        chosen = np.array([one.decision == decision for one in self.verdict.demonstrations])
+        pairs = chosen[self.verdict.of_pair]
+        return self.demonstrations.select(pairs) if pairs.any() else None
+
+    def decided(self, decisions: Mapping[int, Decision], why: str = "You decided so.") -> Audit:
+        """The same with your decisions, by the demonstrations' index: keep, drop or unsure."""
+        return dataclasses.replace(self, verdict=apply_decisions(self.verdict, decisions, why))
+
+    def cut_at(self, score: float) -> Audit:
+        """The same, keeping what scores at least so much and dropping the rest."""
+        return dataclasses.replace(self, verdict=apply_cut(self.verdict, score))
+
+    def save(self, folder: str | os.PathLike[str], *, pictures: bool = True) -> Path:
+        """Write audit.json, demonstrations.csv, pairs.npz and the page into a folder; returns the page's path."""
+        from rilco.judging.page import render_page
+        from rilco.judging.pictures import Gallery, take_pictures
+
+        out = Path(folder)
+        gallery = take_pictures(self.verdict, self.demonstrations, self.task) if pictures else Gallery()
+        # Everything is made before anything is written, and audit.json comes last.
+        files = {record.PAGE: render_page(self, gallery).encode("utf-8", "replace")}
+        files |= record.write_record(self.verdict, self.source, self.config, self.scores, self.notes)
+        for name, data in files.items():
+            write_atomically(out / name, data)
+        return out / record.PAGE
+
+
+def load_audit(folder: str | os.PathLike[str], demos: Demonstrations | Paths | None = None) -> Audit:
+    """An audit that was saved, with its demonstrations read again: from `demos`, or from where they were."""
+    verdict, source, config, scores, notes = record.read_record(Path(folder))
+    if demos is None and not source.files:
+        raise AuditError(
+            f"{folder}: its demonstrations were given in memory, so they cannot be read again. Give them: demos=... in "
+            "Python, --demos on the command line."
+        )
+    if isinstance(demos, Demonstrations):
+        loaded = demos
+    else:
+        files = source.files if demos is None else demos
+        loaded = load_demonstrations(files, source.noise_rate, seed=source.seed, obs_keys=source.obs_keys)
+    if loaded.fingerprint() != source.fingerprint:
+        raise AuditError(
+            f"{folder}: the demonstrations have changed since they were judged. Give those that were (--demos), or audit again."
+        )
+    task = None
+    if source.environment is not None:
+        from rilco.tasks.robots import ROBOTS
+        from rilco.tasks.table import Task
+
+        name = source.environment
+        task = Task(task=name) if name in ROBOTS else Task(env=name)
+    return Audit(in_pieces(loaded, source.pieces), verdict, source, config, scores, notes, task)

@@ -1,0 +1,110 @@
+"""One verdict from all opinions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from rilco.judging.config import JudgingConfig
+from rilco.judging.opinion import Opinion
+
+Decision = Literal["keep", "drop", "unsure"]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Of one demonstration."""
+
+    index: int
+    """Its place in the order of `Demonstrations.episodes`."""
+    name: str
+    """Who made it, and the how manieth it is."""
+    demonstrator: str
+    pairs: int
+    decision: Decision
+    probability: float
+    """Of being good."""
+    score: float
+    """For ranking: higher is more like the good ones."""
+    judge: str
+    """Who spoke: a judge's name, `you` where the user vouched, or `nobody`."""
+    reason: str
+    family: int
+    """Index of its family, or -1 where it is too short to have one."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Demonstrations that live together."""
+
+    index: int
+    name: str
+    demonstrations: tuple[int, ...]
+    """Indices of its members."""
+    pairs: int
+    typical: int
+    """The member that shares most with the others."""
+    oddest: int
+    """The member that shares least."""
+    decision: Decision
+    """What most of its pairs got."""
+    majority: bool
+    """Whether it is the one that is taken to be good."""
+
+
+@dataclass(frozen=True)
+class Majority:
+    """Which family is the largest, counted in two ways."""
+
+    by_demonstrations: int | None
+    by_pairs: int | None
+    agree: bool
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What is to be kept, what dropped, and why."""
+
+    demonstrations: tuple[Judgement, ...]
+    families: tuple[Family, ...]
+    """The largest by pairs first."""
+    opinions: tuple[Opinion, ...]
+    majority: Majority
+    sure: bool
+    confidence: float
+    """That the decisions as a whole are right."""
+    summary: str
+    assumption: str
+    """What it rests on, in a sentence."""
+    of_pair: np.ndarray
+    """[N] the demonstration of each pair."""
+
+    @property
+    def decisions(self) -> np.ndarray:
+        """[D] of `keep`, `drop` and `unsure`."""
+        return np.array([each.decision for each in self.demonstrations])
+
+
+def join(opinions: Sequence[Opinion], trust: float, config: JudgingConfig) -> tuple[np.ndarray, np.ndarray]:
+    """[D] probabilities of being good, and [D] which opinion spoke (-1 for none).
+
+    A charge by one judge that has standing is enough to doubt: praise by another is no alibi, because each sees only its own
+    kind of fault. Where nobody charges, those that praise speak together. `trust` is how likely the assumption is.
+    """
+    good = np.stack([opinion.good for opinion in opinions])  # [J, D]
+    lowest, highest = good.min(0), good.max(0)
+    charged = lowest < 0.5
+    probability = np.where(charged, lowest, highest)
+    speaker = np.where(charged, good.argmin(0), good.argmax(0))
+    speaker = np.where(np.abs(probability - 0.5) < 1e-9, -1, speaker)
+    return 0.5 + trust * (probability - 0.5), speaker
+
+
+def decide(probability: float, config: JudgingConfig) -> Decision:
+    if probability >= config.unsure_to:
+        return "keep"
+    return "drop" if probability <= config.unsure_from else "unsure"

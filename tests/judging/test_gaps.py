@@ -1,0 +1,37 @@
+"""A cut is found where there are two groups, and nowhere else."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rilco.judging.config import JudgingConfig
+from rilco.judging.gaps import core, find_cut
+
+CONFIG = JudgingConfig()
+
+
+def test_two_groups_are_cut_between_them() -> None:
+    rng = np.random.default_rng(0)
+    margin = np.concatenate([0.2 * rng.standard_normal(30), 3.0 + 0.2 * rng.standard_normal(10)])
+    cut = find_cut(margin, CONFIG)
+    assert 0.7 < cut.at < 2.3
+    assert cut.proof > 2.0
+    assert (cut.good[:30] > 0.9).all()
+    assert (cut.good[30:] < 0.1).all()
+
+
+def test_one_group_is_not_cut() -> None:
+    for seed in range(20):
+        cut = find_cut(0.3 * np.random.default_rng(seed).standard_normal(40), CONFIG)
+        assert cut.proof < 1.0, seed
+        assert (cut.good > 0.35).all(), seed
+
+
+def test_identical_numbers_are_not_cut() -> None:
+    assert np.isinf(find_cut(np.zeros(10), CONFIG).at)
+
+
+def test_the_core_is_that_of_the_majority() -> None:
+    centre, width = core(np.concatenate([np.linspace(-0.1, 0.1, 60), np.full(40, 5.0)]))
+    assert abs(centre) < 0.05
+    assert width < 0.2

@@ -1,0 +1,170 @@
+"""The whole way: who is kept, who is not, and what must not matter."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.judging.probes import linear_demos, two_places
+
+from rilco.data.record import Demonstrations
+from rilco.errors import ConfigError, DemonstrationError
+from rilco.judging.offline import judge_offline
+from rilco.judging.verdict import Verdict
+
+
+def decided(verdict: Verdict) -> list[str]:
+    return verdict.decisions.tolist()
+
+
+def test_clean_demonstrations_are_all_kept() -> None:
+    assert decided(judge_offline(linear_demos(20))) == ["keep"] * 20
+
+
+@pytest.mark.parametrize("fault", [{"gain": 1.0}, {"offset": 1.0}], ids=["sign", "offset"])
+def test_who_acts_unlike_the_others_in_the_same_places_is_not_kept(fault: dict[str, float]) -> None:
+    verdict = judge_offline(linear_demos(20, 6, **fault))
+    assert decided(verdict)[:20] == ["keep"] * 20
+    assert "keep" not in decided(verdict)[20:]
+
+
+def test_a_wrong_unit_is_doubted_and_named() -> None:
+    verdict = judge_offline(linear_demos(20, 4, gain=-0.3))
+    assert decided(verdict)[:20] == ["keep"] * 20
+    assert "keep" not in decided(verdict)[20:]
+    assert "times what the other" in verdict.demonstrations[-1].reason
+
+
+def test_who_lives_apart_is_dropped_and_the_reason_says_so() -> None:
+    verdict = judge_offline(two_places(12, 3))
+    assert decided(verdict) == ["keep"] * 12 + ["drop"] * 3
+    assert verdict.demonstrations[-1].judge == "families"
+    assert "apart" in verdict.demonstrations[-1].reason
+    assert [len(family.demonstrations) for family in verdict.families] == [12, 3]
+
+
+def test_naming_one_good_demonstration_turns_the_verdict_round() -> None:
+    verdict = judge_offline(two_places(12, 3), good=[14])
+    assert decided(verdict)[12:] == ["keep"] * 3
+    assert "keep" not in decided(verdict)[:12]
+    assert verdict.demonstrations[14].judge == "you"
+
+
+def test_an_equal_rival_is_not_dropped() -> None:
+    assert "drop" not in decided(judge_offline(two_places(8, 7)))
+
+
+def test_where_counts_by_demonstrations_and_by_pairs_differ_it_is_not_sure() -> None:
+    demos = two_places(8, 7)
+    first = np.flatnonzero(demos.episode < 8)
+    verdict = judge_offline(
+        demos.select(np.concatenate([first[first % 50 < 25], np.flatnonzero(demos.episode >= 8)]))
+    )
+    assert not verdict.majority.agree
+    assert not verdict.sure
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(ConfigError, match="neither a demonstrator nor a demonstration"):
+        judge_offline(linear_demos(6), good=["nobody"])
+    with pytest.raises(ConfigError, match="good and bad"):
+        judge_offline(linear_demos(6), good=[1], bad=[1])
+
+
+MIXED = linear_demos(20, 5, gain=1.0)
+
+
+def changed(demos: Demonstrations, how: str) -> tuple[Demonstrations, np.ndarray]:
+    """The same demonstrations told differently, and which of the old ones each of the new ones is."""
+    count = 25
+    same = np.arange(count)
+    if how == "units":
+        scale = np.array([1e3, 1e-3, 7.0, 0.1], np.float32)
+        return replace(demos, obs=demos.obs * scale + 5.0 * scale, action=demos.action * 20.0 - 3.0), same
+    if how == "order":
+        order = np.random.default_rng(1).permutation(count)
+        rows = np.concatenate([np.flatnonzero(demos.episode == i) for i in order])
+        return demos.select(rows), order
+    if how == "copied":
+        return replace(
+            demos, obs=np.hstack([demos.obs, -2.0 * demos.obs[:, :1]]), action=np.hstack([demos.action] * 2)
+        ), same
+    if how == "constant":
+        return replace(demos, obs=np.hstack([np.full((len(demos), 1), 4.0), demos.obs])), same
+    assert how == "names"
+    return replace(demos, demonstrator_names=("\N{RIGHT-TO-LEFT OVERRIDE}x",)), same
+
+
+@pytest.mark.parametrize("how", ["units", "order", "copied", "constant", "names"])
+def test_what_must_not_matter(how: str) -> None:
+    demos, old = changed(MIXED, how)
+    expected = judge_offline(MIXED).decisions
+    np.testing.assert_array_equal(judge_offline(demos).decisions, expected[old])
+
+
+def test_a_demonstration_cut_in_two_is_judged_alike() -> None:
+    cut = np.where(np.arange(len(MIXED)) >= 22 * 40 + 20, MIXED.episode + 1, MIXED.episode)
+    cut = np.where((np.arange(len(MIXED)) >= 20), cut + 1, cut)  # a good one and a bad one
+    decisions = decided(judge_offline(replace(MIXED, episode=cut)))
+    assert decisions[:21] == ["keep"] * 21
+    assert "keep" not in decisions[21:]
+
+
+def test_the_same_data_gives_the_same_verdict() -> None:
+    one, other = judge_offline(MIXED), judge_offline(MIXED)
+    assert [j.probability for j in one.demonstrations] == [j.probability for j in other.demonstrations]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_too_few_to_compare_is_said(count: int) -> None:
+    verdict = judge_offline(linear_demos(count))
+    assert decided(verdict) == ["unsure"] * count
+    assert "Too few" in verdict.demonstrations[0].reason
+
+
+def test_one_pair_each_cannot_be_judged() -> None:
+    rng = np.random.default_rng(0)
+    demos = Demonstrations(
+        rng.standard_normal((5000, 3)), rng.standard_normal((5000, 1)), episode=np.arange(5000)
+    )
+    assert set(decided(judge_offline(demos))) == {"unsure"}
+
+
+def test_identical_demonstrations_and_constant_actions_are_not_dropped() -> None:
+    one = linear_demos(1)
+    same = Demonstrations(
+        np.tile(one.obs, (8, 1)), np.tile(one.action, (8, 1)), episode=np.repeat(np.arange(8), 40)
+    )
+    assert "drop" not in decided(judge_offline(same))
+    still = replace(linear_demos(8), action=np.ones((320, 1)))
+    assert "drop" not in decided(judge_offline(still))
+
+
+def test_constant_observations_are_refused() -> None:
+    with pytest.raises(DemonstrationError, match="same observation"):
+        judge_offline(
+            Demonstrations(
+                np.ones((80, 2)),
+                np.random.default_rng(0).standard_normal((80, 1)),
+                episode=np.repeat(np.arange(8), 10),
+            )
+        )
+
+
+def test_progress_is_told() -> None:
+    told: list[tuple[str, float]] = []
+    judge_offline(linear_demos(6), progress=lambda what, share: told.append((what, share)))
+    assert {what for what, _ in told} >= {"Families", "Consensus"}
+    assert all(0.0 <= share <= 1.0 for _, share in told)
+
+
+def test_opinions_have_a_place_for_each_demonstration() -> None:
+    demos = linear_demos(10)
+    short = demos.select(np.flatnonzero((demos.episode != 3) | (np.arange(len(demos)) < 3 * 40 + 2)))
+    verdict = judge_offline(short)
+    assert verdict.demonstrations[3].decision == "unsure"
+    for opinion in verdict.opinions:
+        assert len(opinion.good) == len(opinion.reasons) == 10
+        assert opinion.good[3] == 0.5
+        assert np.isnan(opinion.score[3])
