@@ -19,8 +19,12 @@ from rilco.data.formats import save_file
 from rilco.data.inspect import inspect
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError
+from rilco.judging.audit_config import AuditConfig
+from rilco.judging.classifiers import score_by
 from rilco.policy.saved import Policy
+from rilco.runs.how import How
 from rilco.tasks.table import Task
+from rilco.training import go_on
 
 TINY: dict[str, Any] = {"num_envs": 8, "num_steps": 20, "evaluation_episodes": 5, "final_episodes": 20}
 NETWORKS: dict[str, Any] = {"acktr.hidden_sizes": [16], "classifier.hidden": [16]}
@@ -117,8 +121,18 @@ def test_two_choices_at_once_are_learned(tmp_path: Path, method: str) -> None:
     assert np.mean(returns[-20:]) > 0.7 * np.mean(returns[2:22])  # they are negative: a smaller loss
 
 
+def test_classifiers_of_an_audit_score_choices(tmp_path: Path, file: Path) -> None:
+    run = rilco.train(tmp_path / "run", env=env_id("Steps"), demos=file, steps=640, seed=1, quiet=True)
+    rules = AuditConfig(stretch_transitions=640, forming=1, stretches=1, most_stretches=1, scorings=1)
+    with go_on(run, How(1, quiet=True)) as trainer:
+        scores = score_by(trainer, rules, lambda scores, count: None)
+        assert scores.stretches.shape == (1, len(trainer.data.demos or ()))
+    assert np.isfinite(scores.stretches).all()
+    assert scores.spread is None
+
+
 def test_vild_is_refused_before_anything_is_read(tmp_path: Path, file: Path) -> None:
-    with pytest.raises(ConfigError, match="Gaussian noise on actions, which has no meaning"):
+    with pytest.raises(ConfigError, match="--method vild: models noise on quantities, which has no meaning"):
         rilco.train(tmp_path / "run", env=env_id("Steps"), method="vild", demos=file, quiet=True)
     assert not (tmp_path / "run").exists()
 

@@ -57,7 +57,8 @@ def test_cloning_loss_is_the_cross_entropy_of_each_choice() -> None:
 
 def test_extreme_logits_stay_finite() -> None:
     head, logits = make_head(TWO), jnp.asarray(LOGITS) * 1e4
-    for action in every_action():
+    for one in every_action():
+        action = np.broadcast_to(one, logits.shape)
         gradient = jax.grad(lambda x, a=action: jnp.sum(head.log_prob(x, NO_SPREAD, a)))(logits)
         assert np.isfinite(np.asarray(gradient)).all()
     assert np.isfinite(float(head.entropy(logits, NO_SPREAD)))

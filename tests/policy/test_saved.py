@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from rilco.errors import RunError
 from rilco.policy.saved import FORMAT, Policy, load_policy
+from rilco.tasks.actions import Actions
 
 
 def arrays() -> dict[str, np.ndarray]:
@@ -25,6 +27,11 @@ def arrays() -> dict[str, np.ndarray]:
         "layer1.weight": rng.normal(size=(4, 2)).astype(np.float32),
         "layer1.bias": np.zeros(2, np.float32),
     }
+
+
+def of_actions(**table: Any) -> dict[str, Any]:
+    """A header that says what the outputs stand for."""
+    return {"format": FORMAT, "card": {}, "actions": table}
 
 
 def write(path: Path, card: Any = None, header: Any = None, **changes: Any) -> Path:
@@ -44,6 +51,24 @@ def test_what_was_saved_comes_back(tmp_path: Path) -> None:
     np.testing.assert_array_equal(back.predict(obs), policy.predict(obs))
     assert back.card == policy.card
     assert load_policy(write(tmp_path / "b.safetensors")).hidden_sizes == (4,)
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [Actions((2,), (), (0.0, 7.0), (20.0, 0.5)), Actions((), (2,), (1.0,)), Actions((1, 2))],
+    ids=["units", "choices", "shape"],
+)
+def test_kind_of_actions_comes_back_and_is_part_of_the_checksum(tmp_path: Path, actions: Actions) -> None:
+    path, table = tmp_path / "a.safetensors", arrays()
+    table["log_std"] = table["log_std"][: actions.spread_width]
+    Policy.from_arrays(table, {"task": "ant"}, actions).save(path)
+    assert load_policy(path).actions == actions
+    with safe_open(path, framework="numpy") as opened:
+        header = json.loads(opened.metadata()["rilco"])
+    header["actions"]["origin"] = [5.0] * actions.size
+    save_file(table, path, {"rilco": json.dumps(header)})
+    with pytest.raises(RunError, match="does not match its checksum"):
+        load_policy(path)
 
 
 NAN = np.full((3, 4), np.nan, np.float32)
@@ -81,6 +106,16 @@ NAN = np.full((3, 4), np.nan, np.float32)
         ({"card": []}, "the card is list; expected a table"),
         ({"card": "ant"}, "the card is str; expected a table"),
         ({"card": {"task": ["ant"]}}, "task on the card is list; expected a text"),
+        ({"card": {"obs_keys": "abc"}}, "obs_keys on the card are abc; expected a list of texts"),
+        ({"card": {"env_kwargs": [1]}}, "env_kwargs on the card is list; expected a table"),
+        ({"header": of_actions(shape=[3])}, "its actions have 3 numbers, and the last bias 2"),
+        ({"header": of_actions(shape=[2], scale=[1.0, 1.0])}, "which no environment has"),
+        ({"header": of_actions(shape=[2], origin=[0, 0], scale=[0, 1])}, "which no environment has"),
+        ({"header": of_actions(shape=[2], origin=[0, 0], scale=[1, "1"])}, "which no environment has"),
+        ({"header": of_actions(shape=[2], origin=[0, 0], scale=[1, 1e39])}, "actions would be infinite"),
+        ({"header": of_actions(shape=2)}, "which no environment has"),
+        ({"header": of_actions(form=[2])}, "which no environment has"),
+        ({"header": of_actions(shape=[], choices=[2], origin=[0])}, "log_std not as the last bias"),
         ({"header": []}, "expected a policy of format"),
         ({"header": {"format": FORMAT}}, "the card is NoneType"),
         ({"header": "[" * 100_000}, "not a readable policy file"),

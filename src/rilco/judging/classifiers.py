@@ -42,7 +42,7 @@ class Scores(NamedTuple):
     transitions: int
     """With which the classifiers were trained by the end of the last stretch."""
     spread: float | None = None
-    """How many times as wide the learner's actions spread as the data's, in a typical dimension."""
+    """How many times as wide the learner's actions spread as the data's, in a typical dimension; None for choices."""
     learner_return: float | None = None
     """Mean return of the learner's last episodes, where some ended."""
 
@@ -111,11 +111,14 @@ def score_by(
         progress.note(f"Training goes on for another stretch: {reason}.")
 
 
-def _spread(log_std: np.ndarray, action: np.ndarray) -> float:
+def _spread(log_std: np.ndarray, action: np.ndarray) -> float | None:
     """Of the learner's actions about their mean, in units of the data's spread; the median over dimensions.
 
-    Actions that hardly vary are still done with some precision: a quarter of their size is granted.
+    Actions that hardly vary are still done with some precision: a quarter of their size is granted. Choices
+    have no spread.
     """
+    if not len(log_std):
+        return None
     values = action.astype(np.float64)
     usual = np.maximum(values.std(0), 0.25 * np.sqrt(np.square(values).mean(0)))
     return float(np.median(np.exp(np.asarray(log_std, np.float64)) / np.maximum(usual, 1e-6)))

@@ -238,4 +238,9 @@ def _complaint_of_card(card: Any) -> str | None:
     for name in ("task", "env", "method"):
         if not isinstance(card.get(name), str | None):
             return f"{name} on the card is {type(card[name]).__name__}; expected a text"
+    keys = card.get("obs_keys", [])
+    if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
+        return f"obs_keys on the card are {str(keys)[:100]}; expected a list of texts"
+    if not isinstance(card.get("env_kwargs", {}), dict):
+        return f"env_kwargs on the card is {type(card['env_kwargs']).__name__}; expected a table"
     return None
