@@ -21,7 +21,7 @@ class JudgingConfig:
     same_dimension: float = 1e-5
     """Two dimensions with a squared correlation nearer to 1 than this are one; the second is left out."""
 
-    sample_pairs: int = 4_000
+    sample_pairs: int = 8_000
     """Pairs that are compared with each other, spread evenly over all demonstrations."""
     sample_least: int = 8
     """Of every demonstration at least so many are among them, where it has them."""
@@ -32,11 +32,11 @@ class JudgingConfig:
     """A dimension with less than this share of its variance within demonstrations is given, not chosen."""
     resolution: float = 1.0
     """Of the Louvain method: higher makes more and smaller families, before those that visit each other are joined."""
-    visit_share: float = 0.05
+    visit_share: float = 0.02
     """A demonstration visits a family if at least this share of its pairs has mutual neighbours there ..."""
     visit_pairs: int = 3
     """... and at least so many pairs."""
-    visitors: float = 0.9
+    visitors: float = 0.5
     """Two families are one if at least this share of the smaller one's demonstrations visit the larger one."""
 
     fit_pairs: int = 10_000
