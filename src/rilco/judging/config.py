@@ -92,16 +92,15 @@ class JudgingConfig:
     """Typical errors, in standard deviations of the actions, and the weight that a consensus so loose has."""
     agreeing_minority: float = 0.2
     """Where this share of demonstrations agrees much better than the majority, the majority is in doubt."""
+    slope_margin: float = 0.3
+    """A scale of its own is a charge where the logarithm of the error is this far above the usual; else it is a doubt."""
     nobody_there: float = 0.5
     """Where errors are larger by this logarithm because few others were there, the scale of actions cannot be compared."""
 
     end_demonstrations: int = 12
     """Ends are compared from so many demonstrations on."""
-    end_ratio: tuple[float, float] = (0.15, 0.35)
-    """Where demonstrations end this much nearer to each other than states are anywhere, endings speak; from the second number on
-    they can only raise a doubt ..."""
-    end_doubt: float = 0.35
-    """... of this weight."""
+    end_doubt: float = 0.3
+    """The weight of ending elsewhere: with it alone nothing is dropped, because a good one may run out of time."""
     end_part: float = 0.1
     """The last part of a demonstration, whose mean state is its end."""
     end_neighbours: int = 5

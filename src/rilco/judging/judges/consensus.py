@@ -51,7 +51,9 @@ def judge_consensus(
     small = np.zeros(material.count, bool)
     small[heard] = scale.good < 0.5
     small &= far <= config.nobody_there
-    probability[small] = np.minimum(probability[small], scale.good.min())
+    # A scale of its own is a charge only where the actions are odd as well; else it is a doubt.
+    charge = np.where(margin > config.slope_margin, max(scale.good.min(), 0.5 - config.proven), config.alone)
+    probability = np.where(small, np.minimum(probability, charge), probability)
     standing = float(np.interp(np.exp(centre), *config.power))
     why = (
         f"From what the others do in the same places, a typical action is foretold to within {np.exp(centre):.0%} of "

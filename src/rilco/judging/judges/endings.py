@@ -18,7 +18,7 @@ GOLDEN = 0.6180339887498949
 
 
 def judge_endings(material: Material, config: JudgingConfig, *, apart: np.ndarray) -> Opinion:
-    """A charge against those that end elsewhere. It never praises: who ends well may have acted badly on the way.
+    """A doubt about those that end elsewhere. It never praises: who ends well may have acted badly on the way.
 
     Those `apart` [D] live elsewhere, and end there: they take no part.
     """
@@ -32,16 +32,15 @@ def judge_endings(material: Material, config: JudgingConfig, *, apart: np.ndarra
     somewhere = np.floor(np.arange(len(heard)) * GOLDEN % 1.0 * material.pairs[heard]).astype(np.int64)
     usual = float(np.median(_company(material.obs[material.first[heard] + somewhere], config))) + 1e-6
     ratio = float(np.median(ends)) / usual
-    standing = float(np.interp(ratio, config.end_ratio, (1.0, config.end_doubt)))
     distance = np.log(ends / usual + config.end_floor)
     margin[heard] = distance - core(distance)[0]
     cut = find_cut(margin[heard], config)
     odd[heard] = (margin[heard] > cut.at) & ~_goes_on(material, heard)
-    good[heard] = np.where(odd[heard], 0.5 + standing * (cut.good - 0.5), 0.5)
+    good[heard] = np.where(odd[heard], 0.5 + config.end_doubt * (cut.good - 0.5), 0.5)
     times[heard] = ends / max(float(np.median(ends)), config.end_floor * usual)
     return Opinion(
         NAME,
-        standing,
+        config.end_doubt,
         why=f"Demonstrations end {ratio:.2g} times as far from each other as their states are on the way.",
         score=-margin,
         good=good,
