@@ -77,9 +77,9 @@ class JudgingConfig:
     proof_gap: float = 0.45
     """... and so far above the last usual one."""
     large_group: float = 0.2
-    """A larger share of demonstrations that differ may be another good style: never odd beyond doubt ..."""
-    large_proven: float = 0.2
-    """... and where it is just clear, the probability is this far from 0.5."""
+    """A larger share of demonstrations that differ may be another good style: never odd beyond doubt."""
+    just_clear: float = 0.15
+    """Where odd ones are just clear, the probability is this far from 0.5: from there on they are dropped."""
     nothing_seen: float = 0.3
     """How far above 0.5 the probability of good is where a judge that could see something sees nothing ..."""
     proven: float = 0.38

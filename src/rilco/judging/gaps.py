@@ -64,9 +64,9 @@ def find_cut(margin: np.ndarray, config: JudgingConfig) -> Cut:
     if proof <= 0.5:
         return Cut(np.inf, proof, np.full(count, 0.5 + config.nothing_seen))
     at = 0.5 * (below + above)
-    steps = (0.0, config.proven, config.beyond_doubt)
-    if high[best] > config.large_group * count:  # it may be another good style: never beyond doubt
-        steps = (0.0, config.large_proven, config.proven)
+    # A large group may be another good style: never beyond doubt.
+    most = config.proven if high[best] > config.large_group * count else config.beyond_doubt
+    steps = (0.0, config.just_clear, most)
     strength = float(np.interp(proof, (0.5, 1.0, 2.0), steps))
     praise = np.interp(
         np.sqrt(low_var[best]), config.core_width, (max(strength, config.nothing_seen), config.nothing_seen)
