@@ -12,7 +12,7 @@ CONFIG = JudgingConfig()
 
 def test_two_groups_are_cut_between_them() -> None:
     rng = np.random.default_rng(0)
-    margin = np.concatenate([0.2 * rng.standard_normal(30), 3.0 + 0.2 * rng.standard_normal(10)])
+    margin = np.concatenate([0.2 * rng.standard_normal(30), 3.0 + 0.2 * rng.standard_normal(6)])
     cut = find_cut(margin, CONFIG)
     assert 0.7 < cut.at < 2.3
     assert cut.proof > 2.0
@@ -35,3 +35,17 @@ def test_the_core_is_that_of_the_majority() -> None:
     centre, width = core(np.concatenate([np.linspace(-0.1, 0.1, 60), np.full(40, 5.0)]))
     assert abs(centre) < 0.05
     assert width < 0.2
+
+
+def test_a_large_group_is_never_beyond_doubt() -> None:
+    rng = np.random.default_rng(0)
+    margin = np.concatenate([0.1 * rng.standard_normal(25), 5.0 + 0.1 * rng.standard_normal(15)])
+    cut = find_cut(margin, CONFIG)
+    assert (cut.good[25:] > 0.1).all()
+    assert (cut.good[25:] < 0.35).all()
+
+
+def test_a_long_tail_is_not_cut_in_its_middle() -> None:
+    margin = np.concatenate([np.linspace(-0.2, 0.2, 50), np.linspace(0.2, 1.8, 45), np.linspace(2.6, 2.8, 5)])
+    cut = find_cut(margin, CONFIG)
+    assert cut.at > 1.8

@@ -49,8 +49,14 @@ class JudgingConfig:
     """Products of observation dimensions are features as well, where there are no more dimensions than this."""
     length_scales: tuple[float, ...] = (0.5, 1.0, 2.0)
     """Widths of these features, in units of the square root of the number of observation dimensions."""
+    places: int = 250
+    """States that the local model compares a state with."""
+    local_scales: tuple[float, ...] = (0.3, 0.6, 1.5)
+    """Widths of its kernel, in units of the median distance of two states."""
     ridge: tuple[float, ...] = (1e-7, 1e-5, 1e-3)
     """Strengths of regularisation; the one with the least error on held-out demonstrations is used."""
+    local_ridge: tuple[float, ...] = (1e-6, 1e-4, 1e-2)
+    """The same for the local model."""
     least_error: float = 0.05
     """Errors are not told apart below this, in standard deviations of the actions."""
     state_neighbours: int = 5
@@ -67,24 +73,45 @@ class JudgingConfig:
     proof_distance: float = 3.5
     """... their means so many spreads apart ..."""
     proof_reach: float = 2.5
-    """... and the nearest odd one so many spreads of the usual ones from their mean."""
+    """... the nearest odd one so many spreads of the usual ones from their mean ..."""
+    proof_gap: float = 0.45
+    """... and so far above the last usual one."""
+    large_group: float = 0.2
+    """A larger share of demonstrations that differ may be another good style: never odd beyond doubt."""
+    just_clear: float = 0.15
+    """Where odd ones are just clear, the probability is this far from 0.5: from there on they are dropped."""
     nothing_seen: float = 0.3
     """How far above 0.5 the probability of good is where a judge that could see something sees nothing ..."""
     proven: float = 0.38
     """... how far from 0.5 it goes where the odd ones are as clear as can be ..."""
     beyond_doubt: float = 0.47
     """... and where all three numbers are twice that."""
+    core_width: tuple[float, float] = (0.2, 0.4)
+    """With usual ones this much alike, a clear group of odd ones clears the rest; from the second number on it does not."""
+    power: tuple[tuple[float, ...], tuple[float, ...]] = ((0.15, 0.3, 0.65, 1.0), (1.0, 0.8, 0.52, 0.0))
+    """Typical errors, in standard deviations of the actions, and the weight that a consensus so loose has."""
     agreeing_minority: float = 0.2
     """Where this share of demonstrations agrees much better than the majority, the majority is in doubt."""
-    slope: float = 0.5
-    """Actions of less than this share of what the others would do there are called too small; of more than its inverse, too large."""
-    slope_spread: float = 0.25
-    """Half of the demonstrations must agree on the scale of actions to within this."""
-    nobody_there: float = 3.0
-    """A demonstration this many spreads farther from the others' states than they are from each other's cannot be compared."""
+    slope_margin: float = 0.3
+    """A scale of its own is a charge where the logarithm of the error is this far above the usual; else it is a doubt."""
+    nobody_there: float = 0.5
+    """Where errors are larger by this logarithm because few others were there, the scale of actions cannot be compared."""
 
-    gap: tuple[float, float] = (3.0, 4.5)
+    end_demonstrations: int = 12
+    """Ends are compared from so many demonstrations on."""
+    end_doubt: float = 0.3
+    """The weight of ending elsewhere: with it alone nothing is dropped, because a good one may run out of time."""
+    end_part: float = 0.1
+    """The last part of a demonstration, whose mean state is its end."""
+    end_neighbours: int = 5
+    """Nearest ends of other demonstrations that an end is compared with; with few demonstrations a quarter of them."""
+    end_floor: float = 0.3
+    """Ends are not told apart below this, in typical distances of states."""
+
+    gap: tuple[float, float] = (3.5, 4.8)
     """A demonstration so many times farther from the good family than is usual in it may live apart; from the second on it does."""
+    gap_spreads: tuple[float, float] = (5.5, 7.0)
+    """The same in spreads of what is usual in the good family: a family with random goals is wide, and its parts are near."""
     families_trust: float = 0.4
     """How far from 0.5 the probability of good goes by a demonstration's family alone."""
     rival: tuple[float, float] = (0.35, 0.7)

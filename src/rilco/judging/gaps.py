@@ -46,17 +46,30 @@ def find_cut(margin: np.ndarray, config: JudgingConfig) -> Cut:
     all_var = max(float(ordered.var()), floor)
     gain = 0.5 * (count * np.log(all_var) - low * np.log(low_var) - high * np.log(high_var))
     gain += low * np.log(low / count) + high * np.log(high / count)
-    best = int(np.argmax(gain))
-    below, above = ordered[low[best] - 1], ordered[low[best]]
-    # The odd ones must also be far from the usual ones as a whole, in the spread of both groups.
-    distance = (high_mean - low_mean)[best] / np.sqrt(0.5 * (low_var + high_var))[best]
-    reach = (above - low_mean[best]) / np.sqrt(low_var[best])
-    proof = float(
-        min(gain[best] / config.proof_gain, distance / config.proof_distance, reach / config.proof_reach)
+    # The odd ones must also be far from the usual ones as a whole, each of them from all, and with nobody in between.
+    distance = (high_mean - low_mean) / np.sqrt(0.5 * (low_var + high_var))
+    reach = (ordered[low] - low_mean) / np.sqrt(low_var)
+    gap = ordered[low] - ordered[low - 1]
+    proofs = np.min(
+        [
+            gain / config.proof_gain,
+            distance / config.proof_distance,
+            reach / config.proof_reach,
+            gap / config.proof_gap,
+        ],
+        axis=0,
     )
+    best = int(np.argmax(proofs))
+    proof, below, above = float(proofs[best]), ordered[low[best] - 1], ordered[low[best]]
     if proof <= 0.5:
         return Cut(np.inf, proof, np.full(count, 0.5 + config.nothing_seen))
     at = 0.5 * (below + above)
-    strength = np.interp(proof, (0.5, 1.0, 2.0), (0.0, config.proven, config.beyond_doubt))
-    good = np.where(margin > at, 0.5 - strength, 0.5 + max(float(strength), config.nothing_seen))
+    # A large group may be another good style: never beyond doubt.
+    most = config.proven if high[best] > config.large_group * count else config.beyond_doubt
+    steps = (0.0, config.just_clear, most)
+    strength = float(np.interp(proof, (0.5, 1.0, 2.0), steps))
+    praise = np.interp(
+        np.sqrt(low_var[best]), config.core_width, (max(strength, config.nothing_seen), config.nothing_seen)
+    )
+    good = np.where(margin > at, 0.5 - strength, 0.5 + praise)
     return Cut(float(at), proof, good)

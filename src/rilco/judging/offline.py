@@ -11,10 +11,11 @@ from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError, suggestion
 from rilco.judging.config import JudgingConfig
 from rilco.judging.judges.consensus import judge_consensus
+from rilco.judging.judges.endings import judge_endings
 from rilco.judging.judges.families import find_families, judge_families
 from rilco.judging.material import Material, prepare
 from rilco.judging.opinion import Opinion
-from rilco.judging.verdict import Family, Judgement, Majority, Verdict, decide, join
+from rilco.judging.verdict import Family, Judgement, Majority, Verdict, decide, join, rank
 
 Progress = Callable[[str, float], None]
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -51,11 +52,16 @@ def judge_offline(
     mine = vouched[material.order]
     families = find_families(material, config, lambda share: say("Families", share))
     label, ties = families.label, families.ties
-    majority, main, trust = _majority(label, material.pairs, mine, config)
+    majority, main = _majority(label, material.pairs, mine)
     say("Consensus", 0.0)
     by_family = judge_families(families, material.pairs, main, config)
-    apart = (label != main) & (by_family.evidence["gap"] > config.gap[0])
-    opinions = [by_family, judge_consensus(material, config, good=mine > 0, bad=mine < 0, apart=apart)]
+    apart = by_family.evidence["apart"] > 0.0
+    opinions = [
+        by_family,
+        judge_consensus(material, config, good=mine > 0, bad=mine < 0, apart=apart),
+        judge_endings(material, config, apart=apart),
+    ]
+    trust = _trust(majority, label, apart, material.pairs, mine)
     say("Consensus", 1.0)
     return _conclude(
         opinions, label, ties, material, majority, main, trust, vouched, names, makers, pairs, of_pair, config
@@ -99,10 +105,8 @@ def vouchers(
     return vouched
 
 
-def _majority(
-    label: np.ndarray, pairs: np.ndarray, vouched: np.ndarray, config: JudgingConfig
-) -> tuple[Majority, int, float]:
-    """Which family is taken to be good, and how likely that is right."""
+def _majority(label: np.ndarray, pairs: np.ndarray, vouched: np.ndarray) -> tuple[Majority, int]:
+    """The largest family, and the one that is taken to be good."""
     members, size = np.bincount(label), np.bincount(label, pairs)
     by_demonstrations, by_pairs = int(np.argmax(members)), int(np.argmax(size))
     if (vouched > 0).any():
@@ -110,7 +114,7 @@ def _majority(
         sentence = (
             f"You vouched for {int((vouched > 0).sum())} demonstrations; the others are compared with them."
         )
-        return Majority(by_demonstrations, by_pairs, True, sentence), main, 1.0
+        return Majority(by_demonstrations, by_pairs, True, sentence), main
     names = [family_name(f) for f in (by_demonstrations, by_pairs)]
     agree = by_demonstrations == by_pairs
     share = float(size[by_pairs] / size.sum())
@@ -121,8 +125,18 @@ def _majority(
             f"By demonstrations {names[0]} is the largest ({members[by_demonstrations]} of {len(label)}), by pairs {names[1]} "
             f"({share:.0%}); the audit goes by pairs, and is not sure. Name a good family."
         )
-    trust = float(np.interp(share, (0.4, 0.6), (0.6, 1.0))) * (1.0 if agree else 0.75)
-    return Majority(by_demonstrations, by_pairs, agree, sentence), by_pairs, trust
+    return Majority(by_demonstrations, by_pairs, agree, sentence), by_pairs
+
+
+def _trust(
+    majority: Majority, label: np.ndarray, apart: np.ndarray, pairs: np.ndarray, vouched: np.ndarray
+) -> float:
+    """How likely the good ones are the majority; a family that is not `apart` [D] counts with the largest."""
+    if (vouched > 0).any():
+        return 1.0
+    share = float(pairs[~apart].sum() / pairs.sum())
+    rival = apart[label == majority.by_demonstrations].mean() > 0.5
+    return float(np.interp(share, (0.4, 0.6), (0.6, 1.0))) * (0.75 if rival else 1.0)
 
 
 def family_name(family: int) -> str:
@@ -145,6 +159,7 @@ def _conclude(
     config: JudgingConfig,
 ) -> Verdict:
     probability, speaker = join(opinions, trust, config)
+    score = rank(opinions, probability)
     count = len(names)
     at = np.full(count, -1)
     at[material.order] = np.arange(material.count)
@@ -163,8 +178,9 @@ def _conclude(
             opinion = opinions[speaker[k]]
             p, who, why = float(probability[k]), opinion.judge, opinion.reasons[k]
         family = int(label[k]) if k >= 0 else -1
+        place = float(score[k]) if k >= 0 and not vouched[i] else p
         judged.append(
-            Judgement(i, names[i], makers[i], int(pairs[i]), decide(p, config), p, p, who, why, family)
+            Judgement(i, names[i], makers[i], int(pairs[i]), decide(p, config), p, place, who, why, family)
         )
     families = []
     for f in range(int(label.max()) + 1):

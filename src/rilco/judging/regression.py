@@ -1,12 +1,11 @@
 """What the others would do there: actions from observations, each demonstration predicted without itself.
 
-Ridge regression on the observations, their products, and random Fourier features. It has a closed form, needs no training
-loop, takes weights, and depends on no seed of the user's.
+Ridge regression on the observations, their products, and random Fourier features; and once more on kernels about some of the
+states. It has a closed form, needs no training loop, takes weights, and depends on no seed of the user's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +13,12 @@ import numpy as np
 from rilco.judging.config import JudgingConfig
 from rilco.judging.material import Material
 from rilco.judging.neighbours import medians
+
+Features = tuple[np.ndarray, tuple[np.ndarray, ...]]
+"""[M, F] features, and the columns that each model uses."""
+
+Moments = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Of a fold: features by features, features by actions, and its rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,34 +31,43 @@ class Crossfit:
     """[M] whose they are."""
     features: np.ndarray
     """[M, F] float64."""
+    models: tuple[np.ndarray, ...]
+    """The columns that each model uses."""
+    ridges: tuple[float, ...]
+    """Strengths of regularisation to choose from."""
     action: np.ndarray
     """[M, action_dim] float64, in standard units."""
-    models: tuple[np.ndarray, ...]
-    """The columns that each model uses: linear, quadratic, and Fourier."""
     fold: np.ndarray
     """[M] in which fold the pair's demonstration is."""
 
-    def predict(self, weight: np.ndarray, ridges: Sequence[float]) -> np.ndarray:
-        """[M, action_dim] actions as the other folds foretell them, pairs weighted by `weight` [M].
+    def predict(self, weight: np.ndarray, *, doubt: bool) -> tuple[np.ndarray, np.ndarray]:
+        """[M, action_dim] actions as the other folds foretell them, pairs weighted by `weight` [M]; and [M] how doubtful each is.
 
-        Of all models and strengths of regularisation the one that foretells a typical demonstration best is taken.
+        The model and the strength of regularisation that foretell a typical demonstration best are taken. The doubt is the
+        factor by which an error is larger than where demonstrations abound; it takes time, and is 1 if nobody asks.
         """
-        folds = [self.fold == f for f in range(int(self.fold.max()) + 1)]
-        moments = [self._moments(fold, weight) for fold in folds]
+        moments = self._moments(weight)
+
+        def typical(choice: tuple[np.ndarray, float]) -> float:
+            return float(np.median(self.of_demonstrations(self.errors(self._solve(moments, *choice)[0]))))
+
+        best = min(((model, ridge) for model in self.models for ridge in self.ridges), key=typical)
+        predicted, variance = self._solve(moments, *best, doubt=doubt)
+        return predicted, np.sqrt(1.0 + np.maximum(variance, 0.0))
+
+    def _solve(
+        self, moments: list[Moments], columns: np.ndarray, ridge: float, doubt: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
         gram, cross = (sum(moment[part] for moment in moments) for part in (0, 1))
-        best, least = np.zeros(self.action.shape), np.inf
-        for columns in self.models:
-            for ridge in ridges:
-                predicted = np.empty(self.action.shape)
-                for fold, (own_gram, own_cross) in zip(folds, moments, strict=True):
-                    others = (gram - own_gram)[np.ix_(columns, columns)]
-                    others[np.diag_indices_from(others)] += ridge * np.trace(others) / len(others) + 1e-12
-                    solved = np.linalg.solve(others, (cross - own_cross)[columns])
-                    predicted[fold] = self.features[fold][:, columns] @ solved
-                typical = float(np.median(self.of_demonstrations(self.errors(predicted))))
-                if typical < least:
-                    best, least = predicted, typical
-        return best
+        predicted, variance = np.empty(self.action.shape), np.zeros(len(self.action))
+        for own_gram, own_cross, fold in moments:
+            others = (gram - own_gram)[np.ix_(columns, columns)]
+            others[np.diag_indices_from(others)] += ridge * np.trace(others) / len(others) + 1e-12
+            features = self.features[np.ix_(fold, columns)]
+            predicted[fold] = features @ np.linalg.solve(others, (cross - own_cross)[columns])
+            if doubt:
+                variance[fold] = (features * np.linalg.solve(others, features.T).T).sum(1)
+        return predicted, variance
 
     def errors(self, predicted: np.ndarray) -> np.ndarray:
         """[M] distance of each action from the predicted one, in standard deviations."""
@@ -63,22 +77,65 @@ class Crossfit:
         """[D] medians over the pairs of each demonstration."""
         return medians(values, self.demo, int(self.demo[-1]) + 1)
 
-    def _moments(self, fold: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        features = self.features[fold]
-        weighted = (features * weight[fold, None]).T
-        return weighted @ features, weighted @ self.action[fold]
+    def _moments(self, weight: np.ndarray) -> list[Moments]:
+        found = []
+        for fold in (np.flatnonzero(self.fold == f) for f in range(int(self.fold.max()) + 1)):
+            features = self.features[fold]
+            weighted = (features * weight[fold, None]).T
+            found.append((weighted @ features, weighted @ self.action[fold], fold))
+        return found
 
 
-def crossfit(material: Material, rows: np.ndarray, config: JudgingConfig) -> Crossfit:
-    """Of the pairs `rows`; demonstrations are dealt to folds in turn, and they are sorted by content."""
+def crossfits(material: Material, rows: np.ndarray, config: JudgingConfig) -> tuple[Crossfit, Crossfit]:
+    """Of the pairs `rows`, a smooth one and a local one.
+
+    The smooth one cannot learn a small group that acts otherwise; the local one can follow a controller with corners.
+    Demonstrations are dealt to folds in turn, and they are sorted by content.
+    """
     demo = material.demo[rows]
     _, dense = np.unique(demo, return_inverse=True)
-    features, models = make_features(material.obs[rows].astype(np.float64), config)
     fold = dense % min(config.folds, int(dense.max()) + 1)
-    return Crossfit(rows, demo, features, material.action[rows].astype(np.float64), models, fold)
+    obs, action = material.obs[rows].astype(np.float64), material.action[rows].astype(np.float64)
+    smooth, local = (
+        Crossfit(rows, demo, *features, ridges, action, fold)
+        for features, ridges in (
+            (smooth_features(obs, config), config.ridge),
+            (local_features(obs, config), config.local_ridge),
+        )
+    )
+    return smooth, local
 
 
-def make_features(obs: np.ndarray, config: JudgingConfig) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+def local_features(obs: np.ndarray, config: JudgingConfig) -> Features:
+    """[M, F]: a constant, the observations, and a Matern kernel against some of them at several widths (Nystrom's method)."""
+    rng = np.random.default_rng(0)
+    some = obs[np.sort(rng.choice(len(obs), min(config.places, len(obs)), replace=False))]
+    squares = _squared_distances(obs, some)
+    between = _squared_distances(some, some)
+    usual = np.median(between[np.triu_indices(len(some), 1)]) + 1e-12
+    linear = np.hstack([np.ones((len(obs), 1)), obs])
+    blocks, models, begin = [linear], [], linear.shape[1]
+    for scale in config.local_scales:
+        value, vector = np.linalg.eigh(_matern(between / (usual * scale**2)))
+        kept = value > 1e-7 * value[-1]
+        blocks.append(_matern(squares / (usual * scale**2)) @ (vector[:, kept] / np.sqrt(value[kept])))
+        end = begin + int(kept.sum())
+        models.append(np.r_[0 : linear.shape[1], begin:end])
+        begin = end
+    return np.hstack(blocks), tuple(models)
+
+
+def _squared_distances(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    squares = np.square(one).sum(1)[:, None] + np.square(other).sum(1) - 2.0 * one @ other.T
+    return np.maximum(squares, 0.0)
+
+
+def _matern(squares: np.ndarray) -> np.ndarray:
+    root = np.sqrt(3.0 * squares)
+    return (1.0 + root) * np.exp(-root)
+
+
+def smooth_features(obs: np.ndarray, config: JudgingConfig) -> Features:
     """[M, F]: a constant, the observations, their products, and cosines of random projections at several widths."""
     pairs, dimensions = obs.shape
     rng = np.random.default_rng(0)

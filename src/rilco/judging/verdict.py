@@ -11,6 +11,8 @@ import numpy as np
 from rilco.judging.config import JudgingConfig
 from rilco.judging.opinion import Opinion
 
+TIES = 0.01
+"""How far the judges' own orders move a score: enough to rank those of equal probability."""
 Decision = Literal["keep", "drop", "unsure"]
 
 
@@ -102,6 +104,15 @@ def join(opinions: Sequence[Opinion], trust: float, config: JudgingConfig) -> tu
     speaker = np.where(charged, good.argmin(0), good.argmax(0))
     speaker = np.where(np.abs(probability - 0.5) < 1e-9, -1, speaker)
     return 0.5 + trust * (probability - 0.5), speaker
+
+
+def rank(opinions: Sequence[Opinion], probability: np.ndarray) -> np.ndarray:
+    """[D] the probability, and among equals the mean place in the judges' own orders, by their standing."""
+    weight = np.array([opinion.standing for opinion in opinions]) + 1e-3
+    places = np.stack(
+        [np.unique(opinion.score, return_inverse=True)[1] / len(probability) for opinion in opinions]
+    )
+    return probability + TIES * (weight @ places / weight.sum() - 0.5)
 
 
 def decide(probability: float, config: JudgingConfig) -> Decision:

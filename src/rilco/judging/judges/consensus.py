@@ -6,14 +6,15 @@ next fit. What is left is cut at the widest gap above the core, where there is o
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from rilco.judging.config import JudgingConfig
-from rilco.judging.gaps import core, find_cut
+from rilco.judging.gaps import Cut, core, find_cut
 from rilco.judging.material import Material
-from rilco.judging.neighbours import nearest_of_others
 from rilco.judging.opinion import Opinion
-from rilco.judging.regression import Crossfit, crossfit
+from rilco.judging.regression import Crossfit, crossfits
 
 NAME = "consensus"
 
@@ -37,23 +38,23 @@ def judge_consensus(
         return _silent(
             material.count, "Too few demonstrations share places for their actions to be compared."
         )
-    fit = crossfit(
-        material, material.sample(config.fit_pairs, config.sample_least, config.error_pairs), config
+    rows = material.sample(config.fit_pairs, config.sample_least, config.error_pairs)
+    fits = crossfits(material, rows, config)
+    views = [_look(fit, config, good, bad | apart, heard) for fit in fits]
+    error, slope, far, centre, margin, cut, scale = max(
+        views, key=lambda view: max(view.cut.proof, view.scale.proof)
     )
-    error, slope = demonstration_errors(fit, config, good, bad | apart)
-    usual = error[good] if good.any() else error[heard]
-    centre, _ = core(np.log(usual))
-    margin = np.log(error) - centre
-    cut = find_cut(margin[heard], config)
     probability = np.full(material.count, 0.5)
     probability[heard] = cut.good
-    far = remoteness(fit, material, config)
-    alone = heard & (margin > cut.at) & (far > config.nobody_there)
-    small = heard & (far <= config.nobody_there) & _odd_slope(slope, heard, config)
+    # Where few others were, all are foretold badly: that much of an error is no fault.
+    alone = heard & (margin > cut.at) & (margin - far <= cut.at)
+    small = np.zeros(material.count, bool)
+    small[heard] = scale.good < 0.5
+    small &= far <= config.nobody_there
     # A scale of its own is a charge only where the actions are odd as well; else it is a doubt.
-    charge = np.where(margin > cut.at, 0.5 - config.proven, config.alone)
+    charge = np.where(margin > config.slope_margin, max(scale.good.min(), 0.5 - config.proven), config.alone)
     probability = np.where(small, np.minimum(probability, charge), probability)
-    standing = float(np.clip(2.0 * (1.0 - np.exp(centre)), 0.0, 1.0))
+    standing = float(np.interp(np.exp(centre), *config.power))
     why = (
         f"From what the others do in the same places, a typical action is foretold to within {np.exp(centre):.0%} of "
         "the actions' spread."
@@ -78,6 +79,26 @@ def judge_consensus(
     return Opinion(NAME, standing, why, -margin, probability, reasons, evidence)
 
 
+class View(NamedTuple):
+    """What one regression shows."""
+
+    error: np.ndarray
+    slope: np.ndarray
+    far: np.ndarray
+    centre: float
+    margin: np.ndarray
+    cut: Cut
+    scale: Cut
+
+
+def _look(fit: Crossfit, config: JudgingConfig, good: np.ndarray, bad: np.ndarray, heard: np.ndarray) -> View:
+    error, slope, far = demonstration_errors(fit, config, good, bad)
+    centre, _ = core(np.log(error[good] if good.any() else error[heard]))
+    margin = np.log(error) - centre
+    cuts = find_cut(margin[heard], config), _scale_cut(slope[heard], config)
+    return View(error, slope, far, centre, margin, *cuts)
+
+
 def _silent(count: int, why: str) -> Opinion:
     return Opinion(NAME, 0.0, why, np.zeros(count), np.full(count, 0.5), ("Not heard.",) * count)
 
@@ -88,40 +109,29 @@ def _minority_agrees(margin: np.ndarray, config: JudgingConfig) -> bool:
     return low.proof > 1.0 and float((-margin > low.at).mean()) >= config.agreeing_minority
 
 
-def _odd_slope(slope: np.ndarray, heard: np.ndarray, config: JudgingConfig) -> np.ndarray:
-    """[D] whether actions are a fraction or a multiple of what the others would do, where the others are near 1."""
-    low, middle, high = np.quantile(slope[heard], [0.25, 0.5, 0.75])
-    if (
-        not 0.7 < middle < 1.4 or high - low > config.slope_spread
-    ):  # they foretell each other too badly to speak of scale
-        return np.zeros(len(slope), bool)
-    return (slope < config.slope * middle) | (slope > middle / config.slope)
-
-
-def remoteness(fit: Crossfit, material: Material, config: JudgingConfig) -> np.ndarray:
-    """[D] how far a demonstration's states are from the others', in spreads above what is usual."""
-    states = material.obs[fit.rows]
-    nearest = nearest_of_others(states, fit.demo, config.state_neighbours)
-    distance = np.sqrt(np.square(states[:, None] - states[nearest]).sum(2)).mean(1)
-    typical = np.log(fit.of_demonstrations(distance) + 1e-6)
-    centre, width = core(typical)
-    return (typical - centre) / max(width, config.least_width)
+def _scale_cut(slope: np.ndarray, config: JudgingConfig) -> Cut:
+    """Whose actions are a fraction, the opposite, or a multiple of what the others would do; the clearer of the two."""
+    fraction = find_cut(-slope, config)
+    multiple = find_cut(np.log(np.maximum(slope, 0.05)), config)
+    return max(fraction, multiple, key=lambda cut: cut.proof)
 
 
 def demonstration_errors(
     fit: Crossfit, config: JudgingConfig, good: np.ndarray, bad: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """[D] the typical distance of a demonstration's actions from what the trusted others would do there, and [D] their size
-    as a multiple of it."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """[D] the typical distance of a demonstration's actions from what the trusted others would do there; [D] their size as a
+    multiple of it; and [D] by how much the logarithm of the distance is larger than usual because few others were there."""
     size = np.bincount(fit.demo)
     trust = good.astype(np.float64) if good.any() else np.where(bad, 0.0, 1.0)
-    for _ in range(config.rounds):
-        predicted = fit.predict((trust / size)[fit.demo], config.ridge)
+    for last in reversed(range(config.rounds)):
+        predicted, doubt = fit.predict((trust / size)[fit.demo], doubt=not last)
         error = fit.of_demonstrations(fit.errors(predicted)) + config.least_error
         usual = np.median(error[good] if good.any() else error[~bad])
         trust = np.where(bad, 0.0, 1.0 / (1.0 + (error / usual) ** 4))
     together = np.bincount(fit.demo, (predicted * fit.action).sum(1))
-    return error, together / (np.bincount(fit.demo, np.square(predicted).sum(1)) + 1e-9)
+    slope = together / (np.bincount(fit.demo, np.square(predicted).sum(1)) + 1e-9)
+    far = np.log(fit.of_demonstrations(doubt))
+    return error, slope, far - np.median(far)
 
 
 def _reason(odd: bool, margin: float, alone: bool, scaled: bool, slope: float, others: int) -> str:

@@ -68,20 +68,19 @@ def judge_families(families: Families, pairs: np.ndarray, main: int, config: Jud
             score=families.ties[:, main],
             good=np.full(len(label), 0.5),
             reasons=("Lives with all the others.",) * len(label),
-            evidence={"gap": np.ones(len(label)), "family": label},
+            evidence={"gap": np.ones(len(label)), "apart": np.zeros(len(label)), "family": label},
         )
     gap = gaps_to(families, main, config)
     # A family that is nearly as large may be another good style; only a person can say.
     rivalry = np.interp(size / size[main], config.rival, (0.0, 1.0))[label]
-    apart = np.interp(gap, config.gap, (0.0, 1.0)) * (1.0 - rivalry)
-    good = np.where(inside, 0.5 + config.families_trust, 0.5 - config.families_trust * apart)
+    apart = np.where(inside, 0.0, _apart(gap, inside, config))
     why = (
         f"There are {len(size)} families; the one taken to be good holds {members[main]} of {len(label)} demonstrations "
         f"and {size[main] / size.sum():.0%} of the pairs."
     )
     # The clearer the others' distance, the more it says to be inside.
-    standing = float(np.interp(np.median(gap[~inside]), config.gap, (0.0, 1.0)))
-    good = np.where(inside, 0.5 + config.families_trust * standing, good)
+    standing = float(np.median(apart[~inside]))
+    good = 0.5 + config.families_trust * np.where(inside, standing, -apart * (1.0 - rivalry))
     return Opinion(
         NAME,
         standing,
@@ -92,7 +91,16 @@ def judge_families(families: Families, pairs: np.ndarray, main: int, config: Jud
             _reason(home, many, far)
             for home, many, far in zip(inside.tolist(), members[label].tolist(), gap.tolist(), strict=True)
         ),
-        evidence={"gap": gap, "family": label, "rivalry": rivalry},
+        evidence={"gap": gap, "apart": apart, "family": label, "rivalry": rivalry},
+    )
+
+
+def _apart(gap: np.ndarray, inside: np.ndarray, config: JudgingConfig) -> np.ndarray:
+    """[D] from 0 to 1: whether a demonstration is far from the family, by its members' typical distance and by their spread."""
+    far = np.log(gap)
+    spreads = (far - far[inside].mean()) / max(float(far[inside].std()), config.least_width)
+    return np.minimum(
+        np.interp(gap, config.gap, (0.0, 1.0)), np.interp(spreads, config.gap_spreads, (0.0, 1.0))
     )
 
 

@@ -1,0 +1,51 @@
+"""Ends are compared: who stops elsewhere is doubted, and one that goes on in another demonstration is not."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rilco.data.record import Demonstrations
+from rilco.judging.config import JudgingConfig
+from rilco.judging.judges.endings import judge_endings
+from rilco.judging.material import Material, prepare
+from rilco.judging.opinion import Opinion
+
+STEPS, GOOD = 40, 20
+
+
+def walks(aborted: int) -> Demonstrations:
+    """To the origin from all around; the last ones stop half way."""
+    rng = np.random.default_rng(0)
+    starts = rng.standard_normal((GOOD + aborted, 3))
+    starts *= 5.0 / np.linalg.norm(starts, axis=1, keepdims=True)
+    length = [STEPS] * GOOD + [STEPS // 2] * aborted
+    obs = [
+        start * np.linspace(1.0, 0.0, STEPS)[:n, None] + 0.01 * rng.standard_normal((n, 3))
+        for start, n in zip(starts, length, strict=True)
+    ]
+    states = np.concatenate(obs)
+    return Demonstrations(states, -states[:, :2], episode=np.repeat(np.arange(len(length)), length))
+
+
+def judged(demos: Demonstrations) -> tuple[Material, Opinion]:
+    of_pair = np.asarray(demos.episode)
+    count = int(of_pair.max()) + 1
+    material = prepare(demos, of_pair, np.arange(count), JudgingConfig())
+    return material, judge_endings(material, JudgingConfig(), apart=np.zeros(count, bool))
+
+
+def test_who_stops_half_way_is_doubted() -> None:
+    material, opinion = judged(walks(4))
+    assert (opinion.good[material.order >= GOOD] < 0.5).all()
+    assert (opinion.good[material.order < GOOD] == 0.5).all()
+
+
+def test_nobody_is_dropped_by_the_end_alone() -> None:
+    assert judged(walks(4))[1].good.min() > JudgingConfig().unsure_from
+
+
+def test_one_cut_in_two_is_not_doubted() -> None:
+    demos = walks(0)
+    cut = np.where(np.arange(len(demos)) >= STEPS // 2, demos.episode + 1, demos.episode)
+    _, opinion = judged(Demonstrations(demos.obs, demos.action, episode=cut))
+    assert (opinion.good == 0.5).all()
