@@ -1,0 +1,110 @@
+"""The public names, and how they fit together from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.environments import env_id
+
+import rilco
+
+SETTINGS = {
+    "num_envs": 4,
+    "num_steps": 5,
+    "evaluate_every": 60,
+    "evaluation_episodes": 2,
+    "final_episodes": 2,
+    "acktr.hidden_sizes": [8, 8],
+    "classifier.hidden": [8, 8],
+    "classifier.batch": 16,
+    "classifier.candidates": 32,
+    "classifier.selected": 8,
+}
+
+
+def demonstrations(episodes: int = 12, length: int = 20) -> rilco.Demonstrations:
+    rng = np.random.default_rng(0)
+    obs = rng.normal(size=(episodes * length, 2))
+    return rilco.Demonstrations(
+        obs, np.tanh(obs[:, :1]), episode=np.repeat(np.arange(episodes), length), demonstrator_names=("me",)
+    )
+
+
+def train(out: Path, **options: Any) -> rilco.Run:
+    given = {"env": env_id("Drift"), "steps": 200, "seed": 5, "quiet": True, "settings": SETTINGS, **options}
+    return rilco.train(out, workers=1, **given)
+
+
+def test_every_public_name_is_there_and_says_what_it_is() -> None:
+    for name in rilco.__all__:
+        assert getattr(rilco, name).__doc__, name
+    assert set(rilco.__all__) <= set(dir(rilco))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        rilco.nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_from_an_audit_to_an_evaluated_policy(tmp_path: Path) -> None:
+    audit = rilco.audit(demonstrations())
+    kept = audit.kept or audit.demonstrations
+    run = train(tmp_path / "run", demos=kept)
+    assert rilco.load_run(run.path).config.demos == (str(run.path / "demonstrations.npz"),)
+    assert len(rilco.evaluate(run.policy, env=env_id("Drift"), episodes=3).returns) == 3
+    assert rilco.evaluate(str(run.path), episodes=2, workers=1).lengths.min() >= 7
+
+
+def test_a_given_object_can_be_resumed(tmp_path: Path) -> None:
+    whole = train(tmp_path / "whole", demos=demonstrations())
+    part = train(tmp_path / "part", demos=demonstrations(), callback=lambda record: record["iteration"] < 4)
+    assert [line["iteration"] for line in part.metrics()] == [1, 2, 3, 4]
+    resumed = rilco.train(part.path, resume=True, quiet=True, workers=1)
+    for name, array in whole.last_policy.arrays().items():
+        assert np.array_equal(array, resumed.last_policy.arrays()[name])
+
+
+def test_an_object_that_does_not_fit_leaves_nothing(tmp_path: Path) -> None:
+    wrong = rilco.Demonstrations(np.zeros((30, 7)), np.zeros((30, 1)))
+    with pytest.raises(rilco.RilcoError, match="another environment"):
+        train(tmp_path / "run", demos=wrong)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_callback_sees_every_line_and_its_error_keeps_the_last_checkpoint(tmp_path: Path) -> None:
+    seen: list[int] = []
+
+    def watch(record: Mapping[str, Any]) -> None:
+        seen.append(record["iteration"])
+        if len(seen) == 7:
+            raise RuntimeError("enough")
+
+    from rilco.api import train_config
+    from rilco.options import make_config
+    from rilco.runs.how import How
+
+    own = {name: value for name, value in SETTINGS.items() if not name.startswith("classifier.")}
+    config = make_config({"env": env_id("Drift"), "method": "acktr", "steps": 200, **own})
+    how = How(workers=1, quiet=True, checkpoint_every=3, callback=watch)
+    with pytest.raises(RuntimeError, match="enough"):
+        train_config(config, tmp_path / "run", how=how)
+    assert seen == [1, 2, 3, 4, 5, 6, 7]
+    resumed = rilco.train(tmp_path / "run", resume=True, quiet=True)
+    assert [line["iteration"] for line in resumed.metrics()] == list(range(1, 11))
+
+
+def test_policies_by_name(tmp_path: Path) -> None:
+    policy = rilco.load_policy("hopper#1")
+    assert policy.card["task"] == "hopper"
+    assert policy.predict(np.zeros(15)).shape == (3,)
+    with pytest.raises(rilco.RilcoError, match="No snapshot 9 of hopper"):
+        rilco.load_policy("hopper#9")
+    with pytest.raises(rilco.RilcoError, match="not a run folder"):
+        rilco.load_run(tmp_path)
+
+
+def test_demonstrations_there_and_back(tmp_path: Path) -> None:
+    demos = demonstrations()
+    rilco.save_demonstrations(demos, tmp_path / "mine.hdf5", format="robomimic")
+    assert np.array_equal(rilco.load_demonstrations(tmp_path / "mine.hdf5").obs, demos.obs)
