@@ -23,6 +23,7 @@ from rilco.report.figures import curve_figure
 from rilco.report.seeds import SeedComparison, compare_seeds, seeds_figures
 from rilco.report.style import method_style, number, task_label, tasks_in_order
 from rilco.runs.results import read_results
+from rilco.words import plural
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (ROOT / "README.md", ROOT / "docs" / "results.md")
@@ -95,8 +96,8 @@ def headline_sentence(rows: Sequence[SeedComparison]) -> str:
         if set(HEADLINE) <= set(here):
             ours, gail = (here[method] for method in HEADLINE)
             sentences.append(
-                f"{task_label(task)}, {ours.span}: RIL-Co {mean(ours.ours)} ({len(ours.ours)} seeds; published "
-                f"{number(ours.published.mean())}), GAIL {mean(gail.ours)} ({len(gail.ours)} seeds; published "
+                f"{task_label(task)}, {ours.span}: RIL-Co {mean(ours.ours)} ({plural(len(ours.ours), 'seed')}; published "
+                f"{number(ours.published.mean())}), GAIL {mean(gail.ours)} ({plural(len(gail.ours), 'seed')}; published "
                 f"{number(gail.published.mean())})."
             )
     return "\n".join(f"- {sentence}" for sentence in sentences)
