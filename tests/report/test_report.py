@@ -116,7 +116,7 @@ def test_names_cannot_become_tags(report) -> None:
 def test_what_was_skipped_or_left_out_is_listed_with_its_reason(report) -> None:
     text = words(report.html)
     assert "num_envs = 16" in text
-    assert "this version of rilco reads" in text
+    assert "this version reads" in text
     assert "not a rilco run&#x27;s configuration" in text
     assert "mine-again the same run as mine" in text
     assert "not a run; runs are folders" in text

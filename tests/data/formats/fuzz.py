@@ -18,6 +18,7 @@ import signal
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -70,7 +71,10 @@ def read_alone(
     """
     receiver, sender = os.pipe()
     before = _resident()
-    child = os.fork()
+    with warnings.catch_warnings():
+        # Other tests of this process may have started JAX's threads; the child reads one file and needs none of them.
+        warnings.simplefilter("ignore")
+        child = os.fork()
     if child == 0:
         os.close(receiver)
         resource.setrlimit(resource.RLIMIT_AS, (8 * 2**30, 8 * 2**30))

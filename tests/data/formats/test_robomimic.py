@@ -90,7 +90,7 @@ def test_written_as_documented(tmp_path: Path, demos: Demonstrations) -> None:
         ({"obs/object": OBJECT}, r"/data/demo_10/obs/object has the shape \[8, 10\]; expected \[3, 10\]"),
         ({"obs/object": OBJECT[:3, :9]}, r"has the shape \[3, 9\]; expected \[3, 10\]"),
         ({"actions": -POS[:3, :2]}, r"has the shape \[3, 2\]; expected \[3, 3\]"),
-        ({"actions": np.ones(3)}, "actions of continuous numbers only"),
+        ({"actions": np.ones(3)}, r"expected \[pairs, action_dim\]"),
         ({"actions": np.ones((0, 3))}, "without a single pair"),
         ({"rewards": np.ones(2)}, r"rewards has the shape \[2\]; expected \[3\]"),
         ({"obs/object": h5py.SoftLink("/data/demo_2/obs/object")}, "is a group or a link"),
