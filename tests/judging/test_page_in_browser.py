@@ -286,6 +286,10 @@ def test_decisions_are_downloaded_and_applied(show: Show, downloads: Path, tmp_p
 
 def test_many_demonstrations_stay_quick(show: Show) -> None:
     page = show(make_audit(good=6000, bad=4000, pairs=5))
+    for _ in range(200):  # rows are drawn when the browser has time
+        if page.text("#shown"):
+            break
+        time.sleep(0.1)
     assert page.text("#shown") == "10,000 demonstrations"
     drawn = "return document.querySelectorAll('#rows .row').length"
     assert page.run(drawn) < 60

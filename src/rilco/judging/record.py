@@ -233,13 +233,8 @@ def _read(
     )
     opinions = tuple(_read_opinion(row, len(judged)) for row in table["opinions"])
     config = dict(table["config"])
-    judges = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in config.pop("judges").items()
-    }
-    source = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in table["source"].items()
-    }
+    judges = {name: _tuples(value) for name, value in config.pop("judges").items()}
+    source = {name: _tuples(value) for name, value in table["source"].items()}
     verdict = Verdict(
         demonstrations=judged,
         families=families,
@@ -280,6 +275,11 @@ def _read_opinion(table: Mapping[str, Any], count: int) -> Opinion:
     if not len(score) == len(good) == len(reasons) == count:
         raise AuditError(f"the opinion of {table['judge']} is not of {count} demonstrations.")
     return Opinion(str(table["judge"]), float(table["standing"]), str(table["why"]), score, good, reasons)
+
+
+def _tuples(value: Any) -> Any:
+    """JSON has lists where records have tuples, some of them of tuples."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _short(values: np.ndarray) -> list[float]:
