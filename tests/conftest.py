@@ -45,6 +45,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(absent)
 
 
+_LIFTABLE: list[str] = []
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note what was skipped for want of a package: in CI every package that a test needs is installed."""
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else ""
+    if report.skipped and "could not import" in reason:
+        _LIFTABLE.append(f"{report.nodeid}: {reason}")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if os.environ.get("CI") and _LIFTABLE:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if os.environ.get("CI") and _LIFTABLE:
+        terminalreporter.section("skipped, although an installation could lift it: a failure in CI")
+        terminalreporter.write_line("\n".join(_LIFTABLE))
+
+
 @pytest.fixture(scope="session")
 def shared_dir() -> Path:
     """The folder of published demonstrations and curves that may stand next to the project."""
