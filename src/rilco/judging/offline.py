@@ -222,7 +222,11 @@ def _verdict(
     assumption = (
         "The demonstrations that you vouched for are good."
         if (vouched > 0).any()
-        else "Most demonstrations are good."
+        else (
+            "Most demonstrations are good."
+            if majority.agree
+            else "Most of what was recorded is good, counted in pairs."
+        )
     )
     sure = confidence >= config.sure
     summary = f"{counts['keep']} to keep, {counts['drop']} to drop, {counts['unsure']} unsure."
