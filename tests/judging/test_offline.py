@@ -10,7 +10,7 @@ from tests.judging.probes import linear_demos, two_places
 
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
-from rilco.judging.offline import judge_offline
+from rilco.judging.offline import judge_offline, vouchers
 from rilco.judging.verdict import Verdict
 
 
@@ -168,3 +168,11 @@ def test_opinions_have_a_place_for_each_demonstration() -> None:
         assert len(opinion.good) == len(opinion.reasons) == 10
         assert opinion.good[3] == 0.5
         assert np.isnan(opinion.score[3])
+
+
+def test_a_demonstration_is_vouched_for_by_name_or_by_number() -> None:
+    names, makers = ["me #1", "me #2", "7 #1"], ["me", "me", "7"]
+    assert vouchers(names, makers, ["1"], [2]).tolist() == [0, 1, -1]
+    assert vouchers(names, makers, ["me"], ["7"]).tolist() == [1, 1, -1]  # a name goes before a number
+    with pytest.raises(ConfigError, match="'9' is neither"):
+        vouchers(names, makers, ["9"], [])

@@ -93,7 +93,9 @@ def vouchers(
         known.setdefault(maker, []).append(i)
     for given, sign in ((good, 1), (bad, -1)):
         for one in [given] if isinstance(given, str) else given:
-            rows = [int(one)] if isinstance(one, int) else known.get(one, [])
+            rows = known.get(
+                str(one), [int(one)] if str(one).isdigit() else []
+            )  # a name first, then a number
             if not rows or not 0 <= rows[0] < len(names):
                 raise ConfigError(
                     f"{one!r} is neither a demonstrator nor a demonstration; demonstrations are numbered from 0 to "
