@@ -16,12 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from rilco.report.aggregate import experts
-from rilco.report.cells import Sorted, sort_results
-from rilco.report.drawing import figure_files
-from rilco.report.figures import curve_figure
-from rilco.report.seeds import SeedComparison, compare_seeds, seeds_figures
-from rilco.report.style import method_style, number, task_label, tasks_in_order
+from rilco.reporting.aggregate import experts
+from rilco.reporting.cells import Sorted, sort_results
+from rilco.reporting.drawing import figure_files
+from rilco.reporting.figures import curve_figure
+from rilco.reporting.seeds import SeedComparison, compare_seeds, seeds_figures
+from rilco.reporting.style import method_style, number, task_label, tasks_in_order
 from rilco.runs.results import read_results
 from rilco.words import plural
 

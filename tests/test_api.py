@@ -108,3 +108,29 @@ def test_demonstrations_there_and_back(tmp_path: Path) -> None:
     demos = demonstrations()
     rilco.save_demonstrations(demos, tmp_path / "mine.hdf5", format="robomimic")
     assert np.array_equal(rilco.load_demonstrations(tmp_path / "mine.hdf5").obs, demos.obs)
+
+
+def test_a_sweep_and_its_report(tmp_path: Path) -> None:
+    own = {name: value for name, value in SETTINGS.items() if not name.startswith("classifier.")}
+    own["acktr.hidden_sizes"] = (8, 8)  # a list would vary
+    grid = {"env": env_id("Drift"), "method": ["acktr", "no-such"], "steps": 40, **own}
+    with pytest.raises(rilco.RilcoError, match="unknown method"):
+        rilco.sweep(grid, tmp_path / "runs", quiet=True)
+    swept = rilco.sweep({**grid, "method": "acktr"}, tmp_path / "runs", seeds=[3, 4], steps=60, quiet=True)
+    assert [run.config.seed for run in swept.runs.values()] == [3, 4]
+    assert {run.config.steps for run in swept.runs.values()} == {60}
+    assert swept.failures == {}
+    again = rilco.sweep(
+        {**grid, "method": "acktr"}, tmp_path / "runs", seeds="3-4", steps=60, only=["seed=4"]
+    )
+    assert list(again.runs) == [name for name in swept.runs if name.endswith("4")], "finished before"
+    page = rilco.report(tmp_path / "runs", tmp_path / "report", frames=False)
+    assert page == tmp_path / "report" / "index.html"
+    assert "Drift" in page.read_text()
+
+
+def test_a_sweep_tells_which_runs_failed(tmp_path: Path) -> None:
+    jobs = [("broken", {"env": env_id("Drift"), "method": "bc", "demos": "missing.npz", "steps": 40})]
+    swept = rilco.sweep(jobs, tmp_path, workers=1, quiet=True)
+    assert swept.runs == {}
+    assert "exit code" in swept.failures["broken"]

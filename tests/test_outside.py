@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.environments import env_id
-from tests.report.runs import write_run
+from tests.reporting.runs import write_run
 
 import rilco
 from rilco.config import RunConfig
@@ -23,7 +23,7 @@ from rilco.experiment.cost import kind
 from rilco.experiment.grid import run_name
 from rilco.methods import METHODS, MODULES, Look, Method, find, register
 from rilco.options import make_config
-from rilco.report.build import write_report
+from rilco.reporting.build import report as write_report
 from rilco.runs.folder import Run
 
 MODULE = '''

@@ -25,7 +25,9 @@ _EXPORTS = {
     "load_policy": "rilco.data.ladder",
     "load_run": "rilco.api",
     "mix": "rilco.data.mixing",
+    "report": "rilco.reporting.build",
     "save_demonstrations": "rilco.data.formats",
+    "sweep": "rilco.experiment.sweep",
     "train": "rilco.api",
 }
 __all__ = [
@@ -45,7 +47,9 @@ __all__ = [
     "load_policy",
     "load_run",
     "mix",
+    "report",
     "save_demonstrations",
+    "sweep",
     "train",
 ]
 
@@ -60,8 +64,10 @@ if TYPE_CHECKING:
     from rilco.data.mixing import mix
     from rilco.data.record import Demonstrations
     from rilco.errors import RilcoError
+    from rilco.experiment.sweep import sweep
     from rilco.judging.audit import Audit, audit, load_audit
     from rilco.policy.saved import Policy
+    from rilco.reporting.build import report
     from rilco.runs.folder import Run
     from rilco.tasks.table import Task
 

@@ -22,7 +22,7 @@ from rilco.experiment.engine import Ended
 from rilco.experiment.grid import Job, make_jobs
 from rilco.experiment.local import LocalEngine, share_cores
 from rilco.experiment.status import Board, Lines
-from rilco.experiment.sweep import survey, sweep
+from rilco.experiment.sweep import survey, work_through
 from rilco.runs.interrupt import StopSignal
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,7 +70,7 @@ def pretend(tmp_path: Path, ends, stop=None, count=5, writes=True):
     console = Console(file=shown, width=200)
     engine = Pretender(tmp_path, ends)
     engine.writes = writes
-    failures = sweep(jobs, engine, board, Lines(board, console), stop or StopSignal())
+    failures = work_through(jobs, engine, board, Lines(board, console), stop or StopSignal())
     return engine, board, failures, shown.getvalue()
 
 

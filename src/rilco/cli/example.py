@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from rich.console import Console
-
 from rilco.bc.training import clone
 from rilco.data.ladder import shipped_rung
 from rilco.data.loading import load_demonstrations
@@ -17,12 +15,9 @@ from rilco.data.record import Demonstrations
 from rilco.data.standard import standard_files
 from rilco.errors import RunError
 from rilco.evaluation import evaluate, play
-from rilco.experiment.engine import Settings
 from rilco.experiment.grid import Job
 from rilco.experiment.launch import LOGS
-from rilco.experiment.local import LocalEngine, share_cores
-from rilco.experiment.status import Board, make_display
-from rilco.experiment.sweep import survey, sweep
+from rilco.experiment.sweep import train_all
 from rilco.judging.audit import audit
 from rilco.judging.record import PAGE
 from rilco.options import make_config
@@ -64,21 +59,13 @@ def train_side_by_side(out: Path, steps: int) -> dict[str, Run]:
     """Train both, go on training, or do nothing, depending on what is there; a live table shows them."""
     options = {"task": TASK.name, "noise_rate": NOISE_RATE, "steps": steps, "evaluate_every": EVALUATE_EVERY}
     jobs = [Job(method, make_config({"method": method, **options})) for method in METHODS]
-    standings = survey(jobs, out)
-    left = [job for job, there in zip(jobs, standings, strict=True) if there.state != "finished"]
-    at_once, workers = share_cores(max(1, len(left)), None, None)
-    board = Board.of(jobs, standings, out)
-    with (
-        StopSignal() as stop,
-        LocalEngine(Settings(out, workers), at_once) as engine,
-        make_display(board, Console(stderr=True)) as display,
-    ):
-        failures = sweep(left, engine, board, display, stop)
+    with StopSignal() as stop:
+        swept = train_all(jobs, out, stop=stop)
         stop.raise_if_requested()
-    if failures:
-        logs = ", ".join(f"{failure.job.name}: {failure.reason}" for failure in failures)
-        raise RunError(f"{out}: training failed ({logs}). Its log is in {out / LOGS}.")
-    return {job.name: Run(out / job.name) for job in jobs}
+    if swept.failures:
+        reasons = ", ".join(f"{name}: {reason}" for name, reason in swept.failures.items())
+        raise RunError(f"{out}: training failed ({reasons}). Its log is in {out / LOGS}.")
+    return swept.runs
 
 
 def audit_and_clone(out: Path, say: Callable[[str], None]) -> tuple[Path, Path]:

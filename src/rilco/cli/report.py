@@ -21,7 +21,7 @@ def command(results: Path, out: Path, frames: bool) -> None:
     \b
     rilco report results/ --out report/
     """
-    from rilco.report.build import write_report
+    from rilco.reporting.build import report
 
-    page = write_report(results, out, frames=frames, say=click.echo)
+    page = report(results, out, frames=frames, say=click.echo)
     click.echo(f"Report: {page}")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +13,8 @@ from rilco.cli.parsing import COUNT
 from rilco.words import plural
 
 if TYPE_CHECKING:
-    from rilco.experiment.engine import Engine, Settings
     from rilco.experiment.grid import Job
-    from rilco.experiment.sweep import Failure
+    from rilco.experiment.sweep import Swept
     from rilco.runs.interrupt import StopSignal
     from rilco.runs.standing import Standing
 
@@ -80,104 +78,41 @@ def command(**options: Any) -> None:
     sys.exit(1 if failures else 0)
 
 
-def _sweep(stop: StopSignal, **options: Any) -> list[Failure]:
+def _sweep(stop: StopSignal, **options: Any) -> Mapping[str, str]:
     """Choose the runs and work through them; returns those that failed."""
-    from rilco.experiment.sweep import survey
-
-    jobs = choose(options)
-    out: Path = options["out"]
-    standings = survey(jobs, out)
-    if options["dry_run"]:
-        dry_run(jobs, standings, options, stop)
-        return []
-    left = [job for job, there in zip(jobs, standings, strict=True) if there.state != "finished"]
-    click.echo(f"{plural(len(jobs), 'run')}, {len(jobs) - len(left):,} of them finished already -> {out}")
-    if not left:
-        return []
-    return _work(jobs, standings, left, options, stop)
-
-
-def choose(options: dict[str, Any]) -> list[Job]:
-    """The runs that the command line means."""
     from rilco.errors import ConfigError
-    from rilco.experiment.grid import make_jobs
-    from rilco.experiment.published import paper
-    from rilco.experiment.selection import load_grid, parse_seeds, select, with_seeds, with_steps
+    from rilco.experiment.sweep import choose, survey, train_all
 
-    grid, parts, root = options["grid"], options["parts"], options["demos_root"]
+    grid, out = options["grid"], options["out"]
     if "=" in grid:
         raise ConfigError(
             f"{grid}: the grid comes first, then what to choose: rilco sweep paper --only {grid}"
         )
-    if grid == "paper":
-        jobs = make_jobs(paper(parts or ("main", "ablation", "gaussian"), demos_root=root))
-    elif parts or root:
-        option = "--part" if parts else "--demos-root"
-        raise ConfigError(f"{option} is about the paper's grid; {grid} says itself what its runs are.")
-    else:
-        jobs = load_grid(grid)
-    if options["seeds"] is not None:
-        jobs = with_seeds(jobs, parse_seeds(options["seeds"]))
-    if options["steps"] is not None:
-        jobs = with_steps(jobs, options["steps"])
-    return select(jobs, (*options["only"], *options["more_only"]))
+    what = {name: options[name] for name in ("parts", "seeds", "steps", "demos_root")}
+    jobs = choose(grid, only=(*options["only"], *options["more_only"]), **what)
+    standings = survey(jobs, out)
+    if options["dry_run"]:
+        dry_run(jobs, standings, options, stop)
+        return {}
+    finished = sum(there.state == "finished" for there in standings)
+    click.echo(f"{plural(len(jobs), 'run')}, {finished:,} of them finished already -> {out}")
+    if finished == len(jobs):
+        return {}
+    how = {name: options[name] for name in ("workers", "checkpoint_every", "engine", "address", "quiet")}
+    swept = train_all(jobs, out, side_by_side=options["jobs"], stop=stop, **how)
+    report(swept, out)
+    return swept.failures
 
 
-def _work(
-    jobs: Sequence[Job],
-    standings: Sequence[Standing],
-    left: Sequence[Job],
-    options: dict[str, Any],
-    stop: StopSignal,
-) -> list[Failure]:
-    from rich.console import Console
-
-    from rilco.experiment.datasets import make_datasets
-    from rilco.experiment.engine import Settings
-    from rilco.experiment.local import share_cores
-    from rilco.experiment.status import Board, make_display
-    from rilco.experiment.sweep import sweep
-
-    side_by_side, workers = share_cores(len(left), options["jobs"], options["workers"])
-    if options["engine"] == "ray":
-        workers = options["workers"] or 1
-    settings = Settings(options["out"], workers, options["checkpoint_every"])
-    board = Board.of(jobs, standings, options["out"])
-    with (
-        _engine(settings, side_by_side, options) as engine,
-        make_display(board, Console(stderr=True), quiet=options["quiet"]) as display,
-    ):
-        make_datasets(left, display.note)
-        failures = sweep(left, engine, board, display, stop)
-    report(failures, settings, board.summary())
-    return failures
-
-
-def _engine(settings: Settings, side_by_side: int, options: dict[str, Any]) -> Engine:
-    from rilco.errors import ConfigError
-
-    if options["engine"] == "ray":
-        from rilco.experiment.cluster import ClusterEngine
-        from rilco.experiment.datasets import shared_cache
-
-        os.environ.update(shared_cache(settings.out))  # for the datasets that are made here
-        return ClusterEngine(settings, options["address"], options["jobs"], shared_cache(settings.out))
-    if options["address"] is not None:
-        raise ConfigError("--address is for --engine ray; the local engine uses this machine alone.")
-    from rilco.experiment.local import LocalEngine
-
-    return LocalEngine(settings, side_by_side)
-
-
-def report(failures: Sequence[Failure], settings: Settings, summary: str) -> None:
+def report(swept: Swept, out: Path) -> None:
     """What happened, the failed runs with the ends of their logs."""
-    from rilco.experiment.launch import last_lines
+    from rilco.experiment.launch import LOGS, last_lines
 
-    for job, reason in failures:
-        log = settings.log(job)
-        click.echo(f"\n{job.name} failed: {reason}\nThe end of {log}:", err=True)
+    for name, reason in swept.failures.items():
+        log = out / LOGS / f"{name}.log"
+        click.echo(f"\n{name} failed: {reason}\nThe end of {log}:", err=True)
         click.echo("\n".join(f"    {line}" for line in last_lines(log).splitlines()), err=True)
-    click.echo(f"{summary} -> {settings.out}")
+    click.echo(f"{swept.summary} -> {out}")
 
 
 def dry_run(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rilco.report.drawing import Figure, Panel
+from rilco.reporting.drawing import Figure, Panel
 
 Function = Callable[[Any], Any]
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from rilco.experiment.published import GAUSSIAN, CellKey
 from rilco.experiment.statistics import Difference, holm, welch
-from rilco.report.cells import Cell
-from rilco.report.drawing import Figure, Panel
-from rilco.report.style import in_order, method_style, number, rate_label, task_label, tasks_in_order
+from rilco.reporting.cells import Cell
+from rilco.reporting.drawing import Figure, Panel
+from rilco.reporting.style import in_order, method_style, number, rate_label, task_label, tasks_in_order
 
 MILLION = 1_000_000
 SIGNIFICANT = 0.05

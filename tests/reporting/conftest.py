@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from tests.report.runs import add_cells, write_run
+from tests.reporting.runs import add_cells, write_run
 
-from rilco.report.build import write_report
+from rilco.reporting.build import report as write_report
 
 
 class Report(NamedTuple):

@@ -21,10 +21,10 @@ from rilco.experiment.published import (
     CellKey,
     load_published,
 )
-from rilco.report.aggregate import Expert, MethodScore
-from rilco.report.cells import Cell
-from rilco.report.drawing import Figure, Panel
-from rilco.report.style import (
+from rilco.reporting.aggregate import Expert, MethodScore
+from rilco.reporting.cells import Cell
+from rilco.reporting.drawing import Figure, Panel
+from rilco.reporting.style import (
     EXPERT_LINE,
     PUBLISHED_LINE,
     in_order,

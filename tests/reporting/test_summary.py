@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.report.runs import EVERY, add_cells, write_run
+from tests.reporting.runs import EVERY, add_cells, write_run
 
 from rilco.experiment.published import CellKey, load_published
-from rilco.report.cells import sort_results
-from rilco.report.style import millions, number
-from rilco.report.summary import caveats, summary
+from rilco.reporting.cells import sort_results
+from rilco.reporting.style import millions, number
+from rilco.reporting.summary import caveats, summary
 from rilco.runs.results import read_results
 from rilco.words import listed
 

@@ -14,17 +14,17 @@ from rilco import __version__
 from rilco.errors import ConfigError, RunError, require
 from rilco.experiment.published import RATES
 from rilco.files import write_atomically
-from rilco.report.aggregate import Expert, MethodScore, experts, scores_at
-from rilco.report.cells import Sorted, sort_results
-from rilco.report.content import Content
-from rilco.report.drawing import Figure, figure_files
-from rilco.report.figures import curve_figure, report_figures
-from rilco.report.html import element, joined
-from rilco.report.loss_figure import loss_figure
-from rilco.report.media import Strip, find_videos, make_strips
-from rilco.report.sections import all_sections
-from rilco.report.seeds import compare_seeds, seeds_figures
-from rilco.report.style import in_order, tasks_in_order
+from rilco.reporting.aggregate import Expert, MethodScore, experts, scores_at
+from rilco.reporting.cells import Sorted, sort_results
+from rilco.reporting.content import Content
+from rilco.reporting.drawing import Figure, figure_files
+from rilco.reporting.figures import curve_figure, report_figures
+from rilco.reporting.html import element, joined
+from rilco.reporting.loss_figure import loss_figure
+from rilco.reporting.media import Strip, find_videos, make_strips
+from rilco.reporting.sections import all_sections
+from rilco.reporting.seeds import compare_seeds, seeds_figures
+from rilco.reporting.style import in_order, tasks_in_order
 from rilco.runs.paths import CONFIG, METRICS
 from rilco.runs.results import Results, read_results
 
@@ -35,7 +35,7 @@ SUBTITLE = (
 )
 
 
-def write_report(
+def report(
     results: str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,
@@ -44,8 +44,11 @@ def write_report(
 ) -> Path:
     """Write the page and the figures of whatever runs are below `results`; returns the page's path.
 
-    `frames` renders the strips, which takes a few seconds a policy. What cannot be read, rendered or compared
-    is listed on the page.
+    The same as `rilco report`. `frames` renders the strips, which takes a few seconds a policy. What cannot be read,
+    rendered or compared is listed on the page. The figures are beside the page, in `figures`, as PNG and SVG.
+
+        >>> rilco.report("results", "report", frames=False)
+        PosixPath('report/index.html')
     """
     root, folder = Path(results), Path(out)
     require("matplotlib", "The report's figures", "plot")
@@ -146,7 +149,7 @@ def make_page(content: Content) -> str:
         element("section", element("h2", section.title), *section.parts, id=section.name)
         for section in sections
     ]
-    assets = resources.files("rilco.report") / "assets"
+    assets = resources.files("rilco.reporting") / "assets"
     return Template((assets / "page.html").read_text()).substitute(
         title=TITLE,
         subtitle=SUBTITLE,

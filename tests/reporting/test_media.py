@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.report.runs import write_run
+from tests.reporting.runs import write_run
 
 from rilco.errors import ConfigError
 from rilco.policy.saved import Policy
-from rilco.report.cells import sort_results
-from rilco.report.media import GAP, MOMENTS, make_strips, moments, side_by_side
+from rilco.reporting.cells import sort_results
+from rilco.reporting.media import GAP, MOMENTS, make_strips, moments, side_by_side
 from rilco.runs.results import read_results
 from rilco.tasks.robots import ROBOTS
 from rilco.tasks.table import Task
@@ -62,7 +62,7 @@ def test_a_fall_ends_the_strip() -> None:
 def test_the_last_policy_at_the_highest_noise_rate_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rilco.report.media.TASKS", ("halfcheetah",))  # the others take time
+    monkeypatch.setattr("rilco.reporting.media.TASKS", ("halfcheetah",))  # the others take time
     for name, rate, seed in (("clean", 0.0, 1), ("noisy", 0.4, 2), ("noisier", 0.4, 3)):
         run = write_run(tmp_path / name, [1.0], noise_rate=rate, seed=seed)
         limp("halfcheetah").save(run / "policy" / "last.safetensors")
@@ -79,7 +79,7 @@ def test_the_last_policy_at_the_highest_noise_rate_is_shown(
 def test_a_policy_file_cannot_choose_what_is_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rilco.report.media.TASKS", ("halfcheetah",))  # the others take time
+    monkeypatch.setattr("rilco.reporting.media.TASKS", ("halfcheetah",))  # the others take time
     run = write_run(tmp_path / "run", [1.0])
     limp("halfcheetah", {"task": None, "env": "no_such_module_of_ours:Evil-v0"}).save(
         run / "policy" / "last.safetensors"
@@ -92,7 +92,7 @@ def test_a_policy_file_cannot_choose_what_is_imported(
 def test_policies_that_are_missing_torn_or_of_another_task_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rilco.report.media.shipped_rung", no_expert)
+    monkeypatch.setattr("rilco.reporting.media.shipped_rung", no_expert)
     write_run(tmp_path / "none", [1.0], task="hopper")
     torn = write_run(tmp_path / "torn", [1.0], task="ant")
     (torn / "policy").mkdir()

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from rilco.experiment.published import ABLATION, GAUSSIAN, MAIN, POLICY, RATES, TASKS, CellKey, load_published
 from rilco.experiment.statistics import Comparison, Estimate, Interval, final_return
-from rilco.report.aggregate import MethodScore
-from rilco.report.cells import Cell, data_label
-from rilco.report.html import Markup, element, joined
-from rilco.report.seeds import SeedComparison
-from rilco.report.style import (
+from rilco.reporting.aggregate import MethodScore
+from rilco.reporting.cells import Cell, data_label
+from rilco.reporting.html import Markup, element, joined
+from rilco.reporting.seeds import SeedComparison
+from rilco.reporting.style import (
     in_order,
     method_style,
     millions,

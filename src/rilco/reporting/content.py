@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rilco.report.aggregate import Expert, MethodScore
-from rilco.report.cells import Sorted
-from rilco.report.drawing import Figure
-from rilco.report.media import Strip, Video
-from rilco.report.seeds import SeedComparison
+from rilco.reporting.aggregate import Expert, MethodScore
+from rilco.reporting.cells import Sorted
+from rilco.reporting.drawing import Figure
+from rilco.reporting.media import Strip, Video
+from rilco.reporting.seeds import SeedComparison
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from rilco.experiment.statistics import (
     iqm_interval,
     probability_of_improvement,
 )
-from rilco.report.cells import Cell
-from rilco.report.style import in_order
+from rilco.reporting.cells import Cell
+from rilco.reporting.style import in_order
 
 
 class Expert(NamedTuple):

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.report.runs import EVERY, add_cells, write_run
+from tests.reporting.runs import EVERY, add_cells, write_run
 
 from rilco.experiment.published import MAIN, CellKey, load_published
 from rilco.losses import LOSSES
-from rilco.report.aggregate import experts, scores_at
-from rilco.report.cells import sort_results
-from rilco.report.drawing import figure_files, panel_svg
-from rilco.report.figures import draw_curves, draw_finals, draw_scores, main_methods, report_figures
-from rilco.report.loss_figure import loss_figure, table_of_losses
-from rilco.report.style import MARKERS, in_order, method_style
+from rilco.reporting.aggregate import experts, scores_at
+from rilco.reporting.cells import sort_results
+from rilco.reporting.drawing import figure_files, panel_svg
+from rilco.reporting.figures import draw_curves, draw_finals, draw_scores, main_methods, report_figures
+from rilco.reporting.loss_figure import loss_figure, table_of_losses
+from rilco.reporting.style import MARKERS, in_order, method_style
 from rilco.runs.results import read_results
 
 pytest.importorskip("matplotlib")
@@ -159,7 +159,7 @@ def test_our_losses_are_those_of_the_papers_table(name: str) -> None:
 
 
 def test_every_loss_is_in_the_figure() -> None:
-    from rilco.report.loss_figure import BOUNDED, UNBOUNDED
+    from rilco.reporting.loss_figure import BOUNDED, UNBOUNDED
 
     assert {*BOUNDED, *UNBOUNDED} == set(LOSSES)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.report.runs import EVERY, add_cells, write_run
+from tests.reporting.runs import EVERY, add_cells, write_run
 
 from rilco.experiment.published import CellKey, load_published
-from rilco.report.cells import changed_settings, sort_results
+from rilco.reporting.cells import changed_settings, sort_results
 from rilco.runs.results import read_results
 
 KEY = CellKey("halfcheetah", "policy", 0.4, "ril-co")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rilco.report.drawing import Figure, panel_svg
-from rilco.report.html import Markup, data_uri, element
-from rilco.report.media import MOMENTS, Strip, Video
-from rilco.report.style import MARKERS, method_style, task_label
+from rilco.reporting.drawing import Figure, panel_svg
+from rilco.reporting.html import Markup, data_uri, element
+from rilco.reporting.media import MOMENTS, Strip, Video
+from rilco.reporting.style import MARKERS, method_style, task_label
 
 INK = "#444444"
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.report.runs import write_run
+from tests.reporting.runs import write_run
 
 from rilco.experiment.published import POLICY, CellKey, load_published
-from rilco.report.cells import sort_results
-from rilco.report.seeds import SeedComparison, compare_seeds
+from rilco.reporting.cells import sort_results
+from rilco.reporting.seeds import SeedComparison, compare_seeds
 from rilco.runs.results import read_results
 
 KEY = CellKey("hopper", POLICY, 0.4, "ril-co")

@@ -16,9 +16,9 @@ from rilco.experiment.published import (
 )
 from rilco.experiment.statistics import compare
 from rilco.methods import find
-from rilco.report.cells import Cell, Sorted
-from rilco.report.style import in_order, method_style, rate_label, task_label
-from rilco.report.tables import length_text, signed
+from rilco.reporting.cells import Cell, Sorted
+from rilco.reporting.style import in_order, method_style, rate_label, task_label
+from rilco.reporting.tables import length_text, signed
 from rilco.words import listed, plural
 
 LONGER = 1.1

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rilco.report.style import EXPERT_LINE, FIGURE_STYLE, PUBLISHED_LINE, method_style
+from rilco.reporting.style import EXPERT_LINE, FIGURE_STYLE, PUBLISHED_LINE, method_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

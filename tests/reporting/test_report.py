@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tests.report.runs import add_cells, write_run
+from tests.reporting.runs import add_cells, write_run
 
 from rilco.cli import cli
 from rilco.errors import ConfigError, RilcoError, RunError
-from rilco.report.build import write_report
-from rilco.report.html import Markup, element
+from rilco.reporting.build import report as write_report
+from rilco.reporting.html import Markup, element
 
 FAST = {"frames": False}
 
@@ -24,8 +24,8 @@ FAST = {"frames": False}
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Empty figures, for tests that are about something else: drawing takes most of a report's time."""
-    monkeypatch.setattr("rilco.report.build.figure_files", lambda figure: {".png": b"", ".svg": b""})
-    monkeypatch.setattr("rilco.report.blocks.panel_svg", lambda figure, panel: b"<svg/>")
+    monkeypatch.setattr("rilco.reporting.build.figure_files", lambda figure: {".png": b"", ".svg": b""})
+    monkeypatch.setattr("rilco.reporting.blocks.panel_svg", lambda figure, panel: b"<svg/>")
 
 
 class Page(HTMLParser):
@@ -125,8 +125,8 @@ def test_what_was_skipped_or_left_out_is_listed_with_its_reason(report) -> None:
 
 def test_final_table_shows_ours_beside_both_published_values(report) -> None:
     from rilco.experiment.published import CellKey
-    from rilco.report.cells import sort_results
-    from rilco.report.tables import estimate_text, signed
+    from rilco.reporting.cells import sort_results
+    from rilco.reporting.tables import estimate_text, signed
     from rilco.runs.results import read_results
 
     cell = sort_results(read_results(report.results)).cells[CellKey("hopper", "policy", 0.4, "gail-logistic")]
@@ -227,7 +227,7 @@ def test_without_matplotlib_it_says_what_to_install(tmp_path: Path, monkeypatch:
 def test_small_videos_are_embedded_and_large_ones_copied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undrawn
 ) -> None:
-    monkeypatch.setattr("rilco.report.media.EMBEDDED", 100)
+    monkeypatch.setattr("rilco.reporting.media.EMBEDDED", 100)
     root = add_cells(tmp_path / "results", "ril-co", evaluations=2)
     small, large = sorted(root.iterdir())
     (small / "a.mp4").write_bytes(b"x" * 10)

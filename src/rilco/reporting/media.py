@@ -16,10 +16,10 @@ from rilco.evaluation import check_fits
 from rilco.experiment.published import POLICY, REFERENCE, TASKS, CellKey
 from rilco.files import cannot_write
 from rilco.policy.saved import Policy, load_policy
-from rilco.report.cells import Cell
-from rilco.report.html import data_uri
-from rilco.report.style import millions, task_label
-from rilco.report.summary import cell_name
+from rilco.reporting.cells import Cell
+from rilco.reporting.html import data_uri
+from rilco.reporting.style import millions, task_label
+from rilco.reporting.summary import cell_name
 from rilco.runs.paths import POLICIES, policy_file
 from rilco.runs.results import RunRecord
 from rilco.seeding import EVALUATION, RepositionedGenerator

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rilco.experiment.published import load_published, paper
-from rilco.report.cells import cell_key, changed_settings
+from rilco.reporting.cells import cell_key, changed_settings
 
 
 def test_every_run_of_the_paper_has_its_published_cell() -> None:

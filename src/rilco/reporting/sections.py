@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from rilco.data.ladder import PUBLISHED_RETURNS
 from rilco.experiment.published import ABLATION, GAUSSIAN, POLICY, RATES, SOURCE, SOURCE_URL
-from rilco.report.blocks import figure_block, strip_blocks, video_blocks
-from rilco.report.content import Content
-from rilco.report.html import Markup, element
-from rilco.report.style import number, task_label
-from rilco.report.summary import caveats, summary
-from rilco.report.tables import (
+from rilco.reporting.blocks import figure_block, strip_blocks, video_blocks
+from rilco.reporting.content import Content
+from rilco.reporting.html import Markup, element
+from rilco.reporting.style import number, task_label
+from rilco.reporting.summary import caveats, summary
+from rilco.reporting.tables import (
     aside_table,
     coverage_table,
     final_tables,
