@@ -104,6 +104,19 @@ def test_policies_by_name(tmp_path: Path) -> None:
         rilco.load_run(tmp_path)
 
 
+def test_a_run_can_start_from_a_shipped_policy(tmp_path: Path) -> None:
+    pytest.importorskip("pybullet")
+    own = {**SETTINGS, "acktr.hidden_sizes": [64, 64], "hold_actor_for": 9, "evaluate_every": -1}
+    settings = {name: value for name, value in own.items() if not name.startswith("classifier.")}
+    options = {"method": "acktr", "task": "hopper", "steps": 20, "quiet": True, "workers": 1}
+    run = rilco.train(tmp_path / "run", start_from="hopper#1", settings=settings, **options)
+    assert run.config.start_from == "hopper#1"
+    shipped, obs = rilco.load_policy("hopper#1"), np.ones((3, 15))
+    assert np.allclose(run.last_policy.predict(obs), shipped.predict(obs), atol=1e-2), "held"
+    with pytest.raises(rilco.RilcoError, match="No snapshot 9 of hopper"):
+        rilco.train(tmp_path / "other", start_from="hopper#9", settings=settings, **options)
+
+
 def test_demonstrations_there_and_back(tmp_path: Path) -> None:
     demos = demonstrations()
     rilco.save_demonstrations(demos, tmp_path / "mine.hdf5", format="robomimic")

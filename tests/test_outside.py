@@ -1,9 +1,10 @@
-"""A method from outside the package: an entry in the table is all that it takes."""
+"""Methods and formats from outside the package: an entry in a table is all that it takes."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,13 +17,15 @@ from tests.reporting.runs import write_run
 
 import rilco
 from rilco.config import RunConfig
+from rilco.data import formats
 from rilco.data.formats import save_file
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, RunError
 from rilco.experiment.cost import kind
 from rilco.experiment.grid import run_name
-from rilco.methods import METHODS, MODULES, Look, Method, find, register
+from rilco.methods import METHODS, Look, Method, find, register
 from rilco.options import make_config
+from rilco.outside import MODULES
 from rilco.reporting.build import report as write_report
 from rilco.runs.folder import Run
 
@@ -68,14 +71,15 @@ def demos(tmp_path: Path) -> Path:
     return tmp_path / "demos.npz"
 
 
-def train(out: Path, demos: Path, steps: int) -> Run:
+def train(out: Path, demos: Path, steps: int, method: str = "cut-gail") -> Run:
+    own = method == "cut-gail"
     return rilco.train(
         out,
         env=env_id("Drift"),
-        method="cut-gail",
+        method=method,
         demos=demos,
         steps=steps,
-        settings=SETTINGS,
+        settings={name: value for name, value in SETTINGS.items() if own or "classifier" not in name},
         workers=1,
         quiet=True,
     )
@@ -168,3 +172,48 @@ def test_entries_that_cannot_work_are_refused(name: str, fields: dict[str, objec
             Method("", **{"make_reward": find("gail").make_reward, "look": Look("M", "#000", "o"), **fields}),
         )
     assert "mine" not in METHODS
+
+
+@pytest.fixture
+def documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Modules as docs/extending.md shows them: documented_method and documented_format."""
+    page = (Path(__file__).parents[1] / "docs" / "extending.md").read_text()
+    for name, code in zip(
+        ("method", "format"), re.findall(r"```python\n(.*?)```", page, re.DOTALL), strict=True
+    ):
+        (tmp_path / f"documented_{name}.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
+    monkeypatch.setenv(MODULES, "documented_method, documented_format")
+    yield tmp_path
+    METHODS.pop("near", None)
+    formats._OUTSIDE.pop("table", None)
+    for name in ("method", "format"):
+        sys.modules.pop(f"documented_{name}", None)
+
+
+def test_the_documented_method_learns(documented: Path, demos: Path) -> None:
+    run = train(documented / "run", demos, 60, "near")
+    rewards = [line["reward"] for line in lines(run)]
+    assert 0.0 < min(rewards) < max(rewards) < 1.0
+
+
+def test_the_documented_format_is_read_written_and_converted(documented: Path) -> None:
+    (documented / "mine.table").write_text("#table\n0.5 1.0\n-0.5 -1.0\n")
+    demos = rilco.load_demonstrations(documented / "mine.table")
+    assert demos.obs.tolist() == [[0.5], [-0.5]]
+    rilco.save_demonstrations(demos, documented / "more.table")
+    assert rilco.load_demonstrations(documented / "more.table").action.tolist() == [[1.0], [-1.0]]
+    assert {file.suffix for file in formats.find_files(documented)} == {".table"}
+    done = command("demos", "convert", str(documented / "mine.table"), str(documented / "mine.npz"))
+    assert done.returncode == 0, done.stderr
+    assert rilco.load_demonstrations(documented / "mine.npz").obs.tolist() == [[0.5], [-0.5]]
+
+
+def test_formats_that_cannot_work_are_refused() -> None:
+    own = formats.FORMATS[1]
+    with pytest.raises(ConfigError, match="own formats"):
+        formats.register(own)
+    with pytest.raises(ConfigError, match="with its dot"):
+        formats.register(own._replace(name="mine", extensions=("mine",)))
+    assert formats.formats() == formats.FORMATS

@@ -66,6 +66,7 @@ def train(
     noise_rate: float | None = None,
     steps: float | None = None,
     seed: int | None = None,
+    start_from: str | os.PathLike[str] | None = None,
     resume: bool = False,
     workers: int | None = None,
     quiet: bool = False,
@@ -76,6 +77,7 @@ def train(
 
     Give a Bullet `task` or any Gymnasium `env`: an id, a class or function of a module with its `env_kwargs`, or an
     `EnvSpec`. Give `demos` for every method that imitates: files, or an object, which is written into the folder.
+    `start_from` is the policy to begin with: a file, a run's folder, or a name such as `hopper#1`.
     `settings` reaches every other field of `RunConfig`: `{"classifier.lam": 0.3, "evaluate_every": 50_000}`.
     `callback` sees each line of metrics; if it returns False, the run ends there and can be resumed. With `resume`
     the run in `out` goes on where its last checkpoint is; options left out are taken from it.
@@ -92,6 +94,7 @@ def train(
         "noise_rate": noise_rate,
         "steps": None if steps is None else int(steps),
         "seed": seed,
+        "start_from": start_from,
         **(settings or {}),
     }
     config = make_config(options, stored=RunConfig.load(out) if resume else None)

@@ -72,7 +72,7 @@ class RunConfig:
     vild: VildConfig = field(default_factory=VildConfig)
     """What VILD has besides a classifier."""
     start_from: str = ""
-    """A policy file or run folder whose policy training begins with; empty begins at random."""
+    """A policy file, run folder or name (`hopper#1`) whose policy training begins with; empty begins at random."""
     hold_actor_for: int = 50
     """Iterations that such a policy is left alone, until the critic, and the classifiers, have caught up with it."""
     policy_learner: str = "acktr"

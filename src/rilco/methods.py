@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import importlib
-import os
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rilco.errors import ConfigError, suggestion
+from rilco.outside import MODULES, import_modules
 
 if TYPE_CHECKING:
     from rilco.config import RunConfig
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
     from rilco.rewards.learner import RewardLearner
     from rilco.tasks.actions import Actions
 
-MODULES = "RILCO_METHODS"
-"""An environment variable: modules that register methods, with commas between them."""
 POLICY_LEARNERS = ("acktr", "ppo")
 
 # Settings that only some methods read, in groups. A dot at the end stands for all of a part that no group names.
@@ -92,9 +89,9 @@ class Method:
 
 
 def find(name: str) -> Method:
-    """The method of a name, also if it comes from a module that `RILCO_METHODS` names."""
+    """The method of a name, also if it comes from a module that `RILCO_MODULES` names."""
     if name not in METHODS:
-        _import_modules()
+        import_modules()
     if name not in METHODS:
         raise ConfigError(
             f"--method {name}: unknown method; known are {', '.join(METHODS)}.{suggestion(name, METHODS)} One from "
@@ -112,17 +109,6 @@ def register(name: str, method: Method) -> None:
             f"register: {name!r} would be part of folder names. Use lower-case letters, digits, dots and hyphens."
         )
     METHODS[name] = method
-
-
-def _import_modules() -> None:
-    for module in filter(None, map(str.strip, os.environ.get(MODULES, "").split(","))):
-        try:
-            importlib.import_module(module)
-        except ImportError as error:
-            raise ConfigError(
-                f"{MODULES}={os.environ[MODULES]}: {module} cannot be imported ({error}). Name modules that Python finds "
-                "here; PYTHONPATH adds folders to search."
-            ) from error
 
 
 def check_options(name: str, policy_learner: str, given: Collection[str]) -> None:

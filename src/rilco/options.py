@@ -12,6 +12,7 @@ from rilco.clean import config as cleaning
 from rilco.config import RunConfig
 from rilco.errors import ConfigError, suggestion
 from rilco.methods import check_options, find
+from rilco.policy.saved import shipped_name
 from rilco.tasks.table import Task
 
 # Options that are spelled shorter than the field they set.
@@ -98,7 +99,7 @@ def _top_level(name: str, value: Any, base: RunConfig) -> Any:
     if name in PATHS:
         return _paths(value)
     if name == "start_from":
-        return _paths(value)[0]
+        return os.fspath(value) if shipped_name(value) else _paths(value)[0]
     if name == "obs_keys":
         return _keys(value)
     if name == "noise_rate":

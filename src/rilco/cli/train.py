@@ -34,7 +34,9 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Transitions in all, for example 2e6.  [default: 20M; of ril-co-clean 761k]",
         ),
         click.option("--seed", type=int, help="Of everything random.  [default: 1]"),
-        click.option("--start-from", help="A policy file or run folder to begin with.  [default: at random]"),
+        click.option(
+            "--start-from", help="A policy file, run folder or hopper#1 to begin with.  [default: at random]"
+        ),
         click.option("--out", required=True, type=click.Path(path_type=Path), help="The run's folder."),
         click.option("--resume", is_flag=True, help="Go on from the last checkpoint in --out."),
         click.option("--workers", type=click.IntRange(1), help="Rollout processes.  [default: one a core]"),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib import resources
@@ -19,10 +18,7 @@ from typing import Any
 from rilco.errors import ConfigError
 from rilco.files import write_atomically
 from rilco.policy import saved
-from rilco.policy.saved import Policy
-
-SHIPPED = re.compile(r"(\w+)#(\d+)")
-"""A policy that comes with rilco, for example ant#1: its task, and its place in the ladder, 1 for the expert to 6."""
+from rilco.policy.saved import Policy, shipped_name
 
 PUBLISHED_RETURNS = {
     "halfcheetah": (2500, 1300, 1000, 700, -1100, -1000),
@@ -73,11 +69,11 @@ def shipped_rung(task: str, rung: int) -> tuple[Policy, Mapping[str, Any]]:
 
 def open_policy(source: str | os.PathLike[str]) -> tuple[Policy, bool | None]:
     """A policy, and whether it is an expert's, which is known of those that come with rilco."""
-    shipped = SHIPPED.fullmatch(os.fspath(source))
-    if shipped is None or Path(source).exists():
+    shipped = shipped_name(source)
+    if shipped is None:
         return saved.load_policy(source), None
-    rung = int(shipped[2])
-    return shipped_rung(shipped[1], rung)[0], rung == 1
+    task, rung = shipped
+    return shipped_rung(task, rung)[0], rung == 1
 
 
 def load_policy(source: str | os.PathLike[str]) -> Policy:

@@ -32,7 +32,8 @@ def read_data(config: RunConfig, say: Say) -> Data:
     """All that a run learns from, found to fit its environment."""
     check_actions(config.method, config.task.spaces().actions)
     data = Data(read_demonstrations(config, say), read_known(config))
-    if data.demos is not None and find(config.method).make_reward is not None:
+    method = find(config.method)
+    if data.demos is not None and method.make_reward is not None and "classifier." in method.reads:
         _warn_if_few(data.demos, config)
     return data
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from rilco import __version__
 from rilco.errors import ConfigError, RunError
 from rilco.experiment.launch import Request, ask_to_stop, how_it_ended, search_path, start_run
-from rilco.methods import MODULES
+from rilco.outside import MODULES
 
 if TYPE_CHECKING:
     from rilco.experiment.engine import Ended, Settings

@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -145,6 +146,12 @@ def _digest(table: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> str:
     for name in sorted(table):
         digest.update(table[name].tobytes())
     return digest.hexdigest()
+
+
+def shipped_name(source: str | os.PathLike[str]) -> tuple[str, int] | None:
+    """Task and rung (1 is the expert) where a policy that comes with rilco is named, as in `ant#1`; a file goes first."""
+    match = re.fullmatch(r"(\w+)#(\d+)", os.fspath(source))
+    return None if match is None or Path(source).exists() else (match[1], int(match[2]))
 
 
 def load_policy(path: str | os.PathLike[str]) -> Policy:

@@ -13,6 +13,7 @@ from rilco.data.formats.hdf5 import SIGNATURE as HDF5
 from rilco.data.formats.named import NoNamedPartsError
 from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import ConfigError, DemonstrationError
+from rilco.outside import import_modules
 from rilco.words import listing
 
 
@@ -65,6 +66,27 @@ FORMATS: tuple[Format, ...] = (
     Format("imitation", (".imitation",), b"", imitation.recognise, imitation.load, imitation.save),
     Format("lerobot", (".lerobot",), b"", lerobot.recognise, lerobot.load, lerobot.save, True, True),
 )
+
+
+_OUTSIDE: dict[str, Format] = {}
+
+
+def register(known: Format) -> None:
+    """Add a format from outside the package, or replace one. It is asked before rilco's own."""
+    if known.name in [own.name for own in FORMATS]:
+        raise ConfigError(f"register: {known.name!r} is one of rilco's own formats. Choose another name.")
+    if not known.extensions or not all(extension.startswith(".") for extension in known.extensions):
+        raise ConfigError(
+            f"register: the format {known.name!r} has the extensions {known.extensions!r}; expected at least one, with "
+            "its dot: ('.mine',)."
+        )
+    _OUTSIDE[known.name] = known
+
+
+def formats() -> tuple[Format, ...]:
+    """All that are known, those from outside first: whoever registers one knows such files best."""
+    import_modules()
+    return (*_OUTSIDE.values(), *FORMATS)
 
 
 def find_files(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
@@ -214,12 +236,12 @@ def _locate(path: str | os.PathLike[str]) -> Path:
 def _format_of(source: Path) -> Format:
     if not source.is_dir():
         check_file(source)
-    fitting = [known for known in FORMATS if known.recognise(source)]
+    fitting = [known for known in formats() if known.recognise(source)]
     if not fitting:
         check_file(source)  # a folder that is no dataset stops here
         with source.open("rb") as file:
             head = file.read(8)
-        fitting = [known for known in FORMATS if known.signature and head.startswith(known.signature)]
+        fitting = [known for known in formats() if known.signature and head.startswith(known.signature)]
         fitting = fitting or _by_extension(source)
     if not fitting:
         raise DemonstrationError(
@@ -230,14 +252,14 @@ def _format_of(source: Path) -> Format:
 
 
 def _by_name(format_name: str) -> list[Format]:
-    return [known for known in FORMATS if known.name == format_name]
+    return [known for known in formats() if known.name == format_name]
 
 
 def _by_extension(path: Path) -> list[Format]:
     """Those whose extension the name ends in, the longest first."""
     fitting = [
         (len(extension), known)
-        for known in FORMATS
+        for known in formats()
         for extension in known.extensions
         if path.name.lower().endswith(extension)
     ]
@@ -245,19 +267,19 @@ def _by_extension(path: Path) -> list[Format]:
 
 
 def _known_formats() -> str:
-    return ", ".join(f"{known.name} ({' or '.join(known.extensions)})" for known in FORMATS)
+    return ", ".join(f"{known.name} ({' or '.join(known.extensions)})" for known in formats())
 
 
 def _expand(path: Path) -> list[Path]:
-    if not path.is_dir() or any(known.recognise(path) for known in FORMATS):
+    if not path.is_dir() or any(known.recognise(path) for known in formats()):
         return [path]
-    extensions = {extension for known in FORMATS for extension in known.extensions}
+    extensions = {extension for known in formats() for extension in known.extensions}
     inside = entries(path)
     files = [
         entry
         for entry in inside
         if (entry.is_file() and entry.suffix.lower() in extensions)
-        or (entry.is_dir() and any(known.recognise(entry) for known in FORMATS))
+        or (entry.is_dir() and any(known.recognise(entry) for known in formats()))
     ]
     if not files:
         raise DemonstrationError(
