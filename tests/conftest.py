@@ -73,6 +73,18 @@ def shared_dir() -> Path:
     return _SHARED_DIR
 
 
+@pytest.fixture(scope="session", autouse=True)
+def trusted_environments() -> None:
+    """The tests' own environments are trusted, so that no test depends on which of them another has named."""
+    from tests import environments
+
+    from rilco.tasks.trust import trust
+
+    for name in vars(environments):
+        trust(f"tests.environments:{name}")
+        trust(environments.env_id(name))
+
+
 @pytest.fixture(autouse=True)
 def strict_jax() -> Iterator[None]:
     """Make JAX refuse implicit dtype and rank promotion: a stray float64 or a silent broadcast then fails.

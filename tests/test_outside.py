@@ -115,7 +115,16 @@ def test_it_trains_goes_on_evaluates_and_is_reported(
     assert min(rewards) >= 0.0 < max(rewards), "its reward learner is the one that learned"
     part = train(outside / "results" / "mine", demos, 60)
     done = command(
-        "train", "--out", str(part.path), "--resume", "--steps", "100", "--workers", "1", "--quiet"
+        "train",
+        "--out",
+        str(part.path),
+        "--resume",
+        "--trust-env",
+        "--steps",
+        "100",
+        "--workers",
+        "1",
+        "--quiet",
     )
     assert done.returncode == 0, done.stderr
     assert lines(part)[-1] == lines(whole)[-1]

@@ -234,7 +234,7 @@ def test_kill_minus_nine_at_any_moment_then_resume(tmp_path, demos):
         wait_for(reached, process)
         process.kill()
         process.communicate()
-        command = ["train", "--out", out, "--resume"]
+        command = ["train", "--out", out, "--resume", "--trust-env"]
     finished = subprocess.run(cli(*command), cwd=ROOT, capture_output=True, text=True, check=True)
     assert "Resuming after" in finished.stderr
     assert metrics(out) == metrics(tmp_path / "whole")

@@ -19,6 +19,7 @@ from rilco.rollout.pool import Evaluation
 from rilco.runs.folder import Run
 from rilco.runs.how import How
 from rilco.runs.paths import DEMONSTRATIONS, holds_run
+from rilco.tasks.trust import trust
 from rilco.training import train_run
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -42,16 +43,25 @@ def evaluate(
     env: Any = None,
     env_kwargs: Mapping[str, Any] | None = None,
     workers: int | None = None,
+    trust_env: bool = False,
 ) -> Evaluation:
     """Returns and lengths of whole episodes with the deterministic policy, as `rilco evaluate` gives them.
 
-    The environment is the policy's own, unless `env` or a `Task` says otherwise.
+    The environment is the policy's own, unless `env` or a `Task` says otherwise. `trust_env` allows the policy's file to
+    name a module that is imported.
 
         >>> rilco.evaluate("hopper#1", episodes=3).returns.mean()
     """
     policy = policy if isinstance(policy, Policy) else load_policy(policy)
     return evaluation.evaluate(
-        policy, episodes=episodes, seed=seed, task=task, env=env, env_kwargs=env_kwargs, workers=workers
+        policy,
+        episodes=episodes,
+        seed=seed,
+        task=task,
+        env=env,
+        env_kwargs=env_kwargs,
+        workers=workers,
+        trust_env=trust_env,
     )
 
 
@@ -68,6 +78,7 @@ def train(
     seed: int | None = None,
     start_from: str | os.PathLike[str] | None = None,
     resume: bool = False,
+    trust_env: bool = False,
     workers: int | None = None,
     quiet: bool = False,
     callback: Callable[[Mapping[str, Any]], bool | None] | None = None,
@@ -80,7 +91,8 @@ def train(
     `start_from` is the policy to begin with: a file, a run's folder, or a name such as `hopper#1`.
     `settings` reaches every other field of `RunConfig`: `{"classifier.lam": 0.3, "evaluate_every": 50_000}`.
     `callback` sees each line of metrics; if it returns False, the run ends there and can be resumed. With `resume`
-    the run in `out` goes on where its last checkpoint is; options left out are taken from it.
+    the run in `out` goes on where its last checkpoint is; options left out are taken from it. `trust_env` allows
+    its `config.json` to name a module that is imported.
 
         >>> rilco.train("runs/mine", env="Hopper-v5", demos=audit.kept, method="ril-co", steps=1e6)
     """
@@ -98,6 +110,8 @@ def train(
         **(settings or {}),
     }
     config = make_config(options, stored=RunConfig.load(out) if resume else None)
+    if trust_env:
+        trust(config.task.name)
     how = How(workers=workers, quiet=quiet, callback=callback)
     if own is None or not isinstance(demos, Demonstrations) or resume or holds_run(Path(out)):
         return train_config(config, out, how=how, resume=resume)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +185,7 @@ class RunConfig:
 
     def to_json(self) -> str:
         table = asdict(self)
+        del table["task"]["named_by"]  # whoever reads it knows the file
         return json.dumps({"format": f"{FORMAT}{table.pop('version')}", **table}, indent=2) + "\n"
 
     @classmethod
@@ -194,7 +195,8 @@ class RunConfig:
             table = parse_object(text, where)
             stored = str(table.pop("format", None))
             if stored in versions:
-                return as_record(cls, {**table, "version": versions[stored]}, where)
+                config = as_record(cls, {**table, "version": versions[stored]}, where)
+                return replace(config, task=replace(config.task, named_by=where))
         except RilcoError as error:
             raise RunError(f"{where}: not a rilco run's configuration ({error}).") from error
         raise RunError(

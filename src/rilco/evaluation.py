@@ -18,6 +18,7 @@ from rilco.rollout.layout import Sizes
 from rilco.rollout.pool import Evaluation, RolloutPool, default_workers
 from rilco.seeding import EVALUATION, RepositionedGenerator
 from rilco.tasks.table import Task
+from rilco.tasks.trust import trust
 
 VIDEO_FORMATS = (".mp4", ".gif")
 
@@ -31,11 +32,13 @@ def evaluate(
     env: Any = None,
     env_kwargs: Mapping[str, Any] | None = None,
     workers: int | None = None,
+    trust_env: bool = False,
 ) -> Evaluation:
     """Returns and lengths of whole episodes with the deterministic policy.
 
     `policy` may be a run folder or a policy file; the environment is the one it was trained in unless `task` or
     `env` say otherwise. `env` is an id, a class or function of a module with its `env_kwargs`, or an `EnvSpec`.
+    `trust_env` allows the policy's file to name a module that is imported.
     """
     if episodes < 1:
         raise ConfigError(f"--episodes {episodes}: expected at least 1.")
@@ -43,7 +46,7 @@ def evaluate(
         policy = load_policy(policy)
     if env is not None:
         task = Task(env=env, env_kwargs=env_kwargs or {}, obs_keys=policy.card.get("obs_keys", ()))
-    task = task or task_of(policy)
+    task = task or task_of(policy, trust_env=trust_env)
     check_fits(policy, task)
     workers = min(workers or default_workers(), episodes)
     sizes = Sizes(workers, 1, policy.obs_dim, policy.actions, policy.hidden_sizes)
@@ -51,8 +54,8 @@ def evaluate(
         return pool.evaluate(policy, episodes=episodes, seed=seed)
 
 
-def task_of(policy: Policy) -> Task:
-    """The environment that a policy's card names."""
+def task_of(policy: Policy, *, trust_env: bool = False) -> Task:
+    """The environment that a policy's card names; `trust_env` allows it to be any module's."""
     task, env = policy.card.get("task"), policy.card.get("env")
     if task is None and env is None:
         raise RunError(
@@ -60,7 +63,10 @@ def task_of(policy: Policy) -> Task:
             "`rilco.evaluate(policy, task=...)` takes one."
         )
     how = {name: policy.card[name] for name in ("env_kwargs", "obs_keys") if name in policy.card}
-    return Task(task=task, env=env, **how)
+    made = Task(task=task, env=env, named_by=policy.file, **how)
+    if trust_env:
+        trust(made.name)
+    return made
 
 
 def check_fits(policy: Policy, task: Task) -> None:
@@ -102,6 +108,7 @@ def play(
     seed: int = 0,
     max_steps: int = 1000,
     fps: int = 60,
+    trust_env: bool = False,
 ) -> int:
     """Write a video of one episode, mp4 or gif by the file's ending; returns the number of frames."""
     path = Path(video)
@@ -109,6 +116,7 @@ def play(
         raise ConfigError(f"--video {path}: expected a name that ends in {' or '.join(VIDEO_FORMATS)}.")
     if not isinstance(policy, Policy):
         policy = load_policy(policy)
+    task = task_of(policy, trust_env=trust_env)
     # The name keeps its ending while the video is half-written, since the encoder goes by it.
     partial = path.with_name(f".{path.stem}.part{path.suffix}")
     count = 0
@@ -117,7 +125,7 @@ def play(
         with warnings.catch_warnings(), contextlib.closing(_video_writer(partial, fps)) as writer:
             # The encoder is a process of its own; it is started by fork and exec, which does JAX no harm.
             warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called", category=RuntimeWarning)
-            for frame in frames(policy, seed=seed, max_steps=max_steps):
+            for frame in frames(policy, seed=seed, max_steps=max_steps, task=task):
                 writer.append_data(frame)
                 count += 1
         partial.replace(path)

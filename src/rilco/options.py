@@ -58,12 +58,16 @@ def make_config(options: Mapping[str, Any], *, stored: RunConfig | None = None) 
 
 
 def _task(stored: Task, top: Mapping[str, Any], changes: Mapping[str, Any]) -> Task:
-    """The environment that was given, else the stored one, with what was said about it."""
+    """The environment that was given, else the stored one, with what was said about it. To name the stored one again is
+    the user's word for it."""
     how = {"env_kwargs": top["env_kwargs"]} if "env_kwargs" in top else {}
     if "obs_keys" in changes:
         how["obs_keys"] = changes["obs_keys"]
     if {"task", "env"} & set(top):
-        return Task(task=top.get("task"), env=top.get("env"), **how)
+        given = Task(task=top.get("task"), env=top.get("env"), **how)
+        if given.name != stored.name:
+            return given
+        stored = dataclasses.replace(stored, named_by="")
     return dataclasses.replace(stored, **how)
 
 

@@ -614,7 +614,9 @@ def test_command_line(tmp_path, demos_file):
     )
     assert made.returncode == 0, made.stderr
     assert "after 2,000 transitions" in made.stdout
-    again = cli("train", "--out", tmp_path / "run", "--resume", "--steps", 4000, "--workers", 1)
+    again = cli(
+        "train", "--out", tmp_path / "run", "--resume", "--trust-env", "--steps", 4000, "--workers", 1
+    )
     assert again.returncode == 0, again.stderr
     assert "Resuming after 2,000 transitions" in again.stderr
     assert [line["iteration"] for line in metrics(tmp_path / "run")] == [50, 100, 150, 200]

@@ -129,7 +129,9 @@ def test_expert_run_resumes_without_naming_its_options(tmp_path):
     made = rilco("experts", "train", *options, "--out", tmp_path / "run", "--quiet")
     assert made.returncode == 0, made.stderr
     assert len(list((tmp_path / "run" / "policy" / "snapshots").iterdir())) == 2
-    again = rilco("experts", "train", "--out", tmp_path / "run", "--resume", "--quiet", "--steps", 60)
+    again = rilco(
+        "experts", "train", "--out", tmp_path / "run", "--resume", "--trust-env", "--quiet", "--steps", 60
+    )
     assert again.returncode == 0, again.stderr
 
 

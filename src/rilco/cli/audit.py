@@ -18,6 +18,7 @@ from rilco.cli.audit_apply import (
     writing_options,
 )
 from rilco.cli.parsing import COUNT
+from rilco.cli.sources import trust_option
 from rilco.errors import ConfigError
 from rilco.runs.paths import AUDIT
 
@@ -71,6 +72,7 @@ class WithApply(click.Command):
 @writing_options
 @click.option("--env", help="Any Gymnasium environment, by id: RIL-Co's classifiers are asked, too.")
 @click.option("--task", help="Or a Bullet task: halfcheetah, hopper, walker2d or ant.")
+@trust_option
 @click.option("--offline", is_flag=True, help="Leave RIL-Co's classifiers out.")
 @click.option("--noise-rate", type=float, help="Mix the files by the paper's protocol at this rate.")
 @click.option("--demo-kind", help="Non-experts of the standard dataset: policy or gaussian.")
@@ -150,7 +152,7 @@ def _of_run(options: dict[str, Any], how: dict[str, Any]) -> Audit:
     from rilco.judging.audit import audit_run
     from rilco.runs.folder import Run
 
-    return audit_run(Run(options["run"]), **how)
+    return audit_run(Run(options["run"]), trust_env=options["trust_env"], **how)
 
 
 def _of_data(options: dict[str, Any], out: Path, how: dict[str, Any]) -> Audit:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rilco.cli.sources import trust_option
 from rilco.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def writing_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Also write the audit anew, with these decisions."
 )
+@trust_option
 def apply_command(**options: Any) -> None:
     """Write what an audit keeps and drops: by its own verdict, by the decisions.csv of its page, or by a cut.
 
@@ -63,7 +65,7 @@ def apply_command(**options: Any) -> None:
     if options["decisions"] is not None and options["cut"] is not None:
         raise ConfigError(f"{options['decisions']} and --cut {options['cut']:g}: give one of the two.")
     check_targets(options)
-    made = load_audit(options["audit"], options["demos"] or None)
+    made = load_audit(options["audit"], options["demos"] or None, trust_env=options["trust_env"])
     if options["decisions"] is not None:
         made = made.decided(read_decisions(options["decisions"], made.verdict))
     elif options["cut"] is not None:

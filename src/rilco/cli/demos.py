@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rilco.cli.parsing import COUNT, TABLE
-from rilco.cli.sources import demonstrator_names, environment
+from rilco.cli.sources import demonstrator_names, environment, trust_option
 from rilco.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def command() -> None:
 @task_option
 @env_option
 @env_kwargs_option
+@trust_option
 @out_option
 @format_option
 @overwrite_option
@@ -73,6 +74,7 @@ def collect_command(
     task: str | None,
     env: str | None,
     env_kwargs: dict[str, Any] | None,
+    trust_env: bool,
     out: str,
     format_name: str | None,
     overwrite: bool,
@@ -94,7 +96,7 @@ def collect_command(
     from rilco.data.ladder import open_policy
 
     opened = [open_policy(source) for source in policies]
-    places = [environment(policy, task, env, env_kwargs) for policy, _ in opened]
+    places = [environment(policy, task, env, env_kwargs, trust_env=trust_env) for policy, _ in opened]
     if len(set(places)) > 1:
         raise ConfigError(
             f"--out {out}: the policies are for different environments "
@@ -130,6 +132,7 @@ def collect_command(
 )
 @task_option
 @env_option
+@trust_option
 @out_option
 @format_option
 @overwrite_option
@@ -142,6 +145,7 @@ def mix_command(
     seed: int | None,
     task: str | None,
     env: str | None,
+    trust_env: bool,
     out: str,
     format_name: str | None,
     overwrite: bool,
@@ -178,7 +182,7 @@ def mix_command(
         from rilco.data.ladder import load_policy
 
         policy = load_policy(sources[0])
-        place = environment(policy, task, env)
+        place = environment(policy, task, env, trust_env=trust_env)
         expert, others = play_with_noise(policy, place, demonstrator_names(sources)[0], pairs, seed or 0)
     save(mix(expert, others, noise_rate, seed=seed), out, format_name, place)
 
@@ -293,7 +297,7 @@ def check_target(out: str, format_name: str | None, overwrite: bool, option: str
 
 def save(demos: Demonstrations, out: str, format_name: str | None, place: Task | None) -> None:
     from rilco.data.formats import save_file, target_format
-    from rilco.tasks.registration import gymnasium_id
+    from rilco.tasks.registration import name_in_files
 
     folder = target_format(out, format_name)[0].parent
     try:
@@ -302,10 +306,7 @@ def save(demos: Demonstrations, out: str, format_name: str | None, place: Task |
         raise ConfigError(
             f"--out {out}: its folder cannot be made ({error.strerror or error}). Choose another place."
         ) from error
-    env = None
-    if place is not None:
-        env = place.env if place.task is None else gymnasium_id(place.task)
-    save_file(demos, out, format_name, env=env)
+    save_file(demos, out, format_name, env=name_in_files(place))
     click.echo(f"{out}: {demos!r}")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from rilco.cli.sources import trust_option
+
 
 @click.command(short_help="Write a video of a trained policy.")
 @click.argument("run", metavar="RUN")
@@ -11,10 +13,11 @@ import click
 @click.option("--seed", default=0, show_default=True, type=int, help="Of the start state.")
 @click.option("--max-steps", default=1000, show_default=True, type=click.IntRange(1))
 @click.option("--fps", default=60, show_default=True, type=click.IntRange(1))
-def command(run: str, video: str, seed: int, max_steps: int, fps: int) -> None:
+@trust_option
+def command(run: str, video: str, seed: int, max_steps: int, fps: int, trust_env: bool) -> None:
     """Play one episode with the policy of a run folder, a policy file or a name like hopper#1, and write a video."""
     from rilco.data.ladder import load_policy
     from rilco.evaluation import play
 
-    count = play(load_policy(run), video, seed=seed, max_steps=max_steps, fps=fps)
+    count = play(load_policy(run), video, seed=seed, max_steps=max_steps, fps=fps, trust_env=trust_env)
     click.echo(f"{video}: {count} frames")

@@ -6,20 +6,34 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 if TYPE_CHECKING:
     from rilco.policy.saved import Policy
     from rilco.tasks.table import Task
 
 
+trust_option = click.option(
+    "--trust-env",
+    is_flag=True,
+    help="Import the module of an environment that only a file names. It runs that module's code.",
+)
+
+
 def environment(
-    policy: Policy, task: str | None, env: str | None, env_kwargs: dict[str, Any] | None = None
+    policy: Policy,
+    task: str | None,
+    env: str | None,
+    env_kwargs: dict[str, Any] | None = None,
+    *,
+    trust_env: bool,
 ) -> Task:
     """What was asked for, else what the policy was trained in."""
     from rilco.evaluation import task_of
     from rilco.tasks.table import Task
 
     if task is None and env is None:
-        own = task_of(policy)
+        own = task_of(policy, trust_env=trust_env)
         return own if env_kwargs is None else dataclasses.replace(own, env_kwargs=env_kwargs)
     return Task(task=task, env=env, env_kwargs=env_kwargs or {}, obs_keys=policy.card.get("obs_keys", ()))
 

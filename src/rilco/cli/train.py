@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rilco.cli.parsing import COUNT, TABLE
+from rilco.cli.sources import trust_option
 from rilco.methods import METHODS
 from rilco.runs.paths import POLICIES, holds_run
 
@@ -39,6 +40,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--out", required=True, type=click.Path(path_type=Path), help="The run's folder."),
         click.option("--resume", is_flag=True, help="Go on from the last checkpoint in --out."),
+        trust_option,
         click.option("--workers", type=click.IntRange(1), help="Rollout processes.  [default: one a core]"),
         click.option(
             "--evaluate-every", type=COUNT, help="Transitions between evaluations.  [default: 100k]"
@@ -147,13 +149,17 @@ def _train(options: dict[str, Any], stop: StopSignal) -> tuple[RunConfig, Run]:
     from rilco.config import RunConfig
     from rilco.options import make_config, parse_settings
     from rilco.runs.how import How
+    from rilco.tasks.trust import trust
 
     out: Path = options.pop("out")
     resume = options.pop("resume")
     names = ("workers", "checkpoint_every", "quiet", "tensorboard")
     how = How(stop=stop, **{name: options.pop(name) for name in names})
     options |= parse_settings(options.pop("settings"))
+    trust_env = options.pop("trust_env")
     config = make_config(options, stored=RunConfig.load(out) if resume else None)
+    if trust_env:
+        trust(config.task.name)
     return config, train_config(config, out, how=how, resume=resume)
 
 
@@ -164,4 +170,8 @@ def stopped_message(out: Path) -> str:
 
 
 def resume_command(out: Path) -> str:
-    return f"rilco train --out {shlex.quote(str(out))} --resume"
+    from rilco.config import RunConfig
+    from rilco.tasks.trust import imports_code
+
+    trusting = " --trust-env" if imports_code(RunConfig.load(out).task.name) else ""
+    return f"rilco train --out {shlex.quote(str(out))} --resume{trusting}"

@@ -44,8 +44,10 @@ def _train(request: dict[str, Any], folder: Path, stop: StopSignal) -> None:
     from rilco.config import RunConfig
     from rilco.runs.how import How
     from rilco.runs.paths import holds_run
+    from rilco.tasks.trust import trust
 
     config = RunConfig.from_json(request["config"], "the sweep's request")
+    trust(config.task.name)  # the user's word, passed on by the process that started this one
     _wait_for_lock(folder, stop)
     how = How(request["workers"], checkpoint_every=request["checkpoint_every"], stop=stop)
     train_config(config, folder, how=how, resume=holds_run(folder))

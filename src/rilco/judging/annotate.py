@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rilco.data.formats import lerobot, minari, stretches, target_format
 from rilco.data.formats.files import atomic_write
 from rilco.errors import ConfigError
-from rilco.tasks.registration import gymnasium_id
+from rilco.tasks.registration import name_in_files
 
 if TYPE_CHECKING:
     from rilco.judging.result import Audit
@@ -24,8 +24,7 @@ def save_annotated(audit: Audit, path: str | os.PathLike[str]) -> None:
     """
     folder, known = target_format(path, None)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    task = audit.task
-    env = None if task is None else task.env if task.task is None else gymnasium_id(task.task)
+    env = name_in_files(audit.task)
     if known.name == "lerobot":
         _save_lerobot(audit, folder, env)
         return

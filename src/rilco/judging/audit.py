@@ -24,6 +24,7 @@ from rilco.judging.result import Audit, Paths, load_audit
 from rilco.judging.windows import in_pieces
 from rilco.runs.how import How
 from rilco.runs.paths import DEMONSTRATIONS
+from rilco.tasks.trust import trust
 
 if TYPE_CHECKING:
     from rilco.config import RunConfig
@@ -106,17 +107,23 @@ def audit_run(
     bad: Sequence[str | int] = (),
     cut: float | None = None,
     pieces: int = 0,
+    trust_env: bool = False,
     config: AuditConfig = AuditConfig(),
     progress: Callable[[str, float], None] | None = None,
     say: Say = lambda line: None,
     check: Callable[[Demonstrations], None] = lambda demos: None,
     how: How | None = None,
 ) -> Audit:
-    """Judge the demonstrations that a RIL-Co run learns from; its own classifiers are the further opinion."""
+    """Judge the demonstrations that a RIL-Co run learns from; its own classifiers are the further opinion.
+
+    `trust_env` allows the run's `config.json` to name a module that is imported.
+    """
     from rilco.judging.classifiers import check_auditable
     from rilco.judging.simulator import classify_run
 
     run_config = run.config
+    if trust_env:
+        trust(run_config.task.name)
     if not offline:
         check_auditable(run_config, run.path)
     loaded, source = _load(None, run_config, run_config.noise_rate, run_config.seed, run_config.obs_keys)

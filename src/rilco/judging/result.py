@@ -89,8 +89,13 @@ class Audit:
         return out / record.PAGE
 
 
-def load_audit(folder: str | os.PathLike[str], demos: Demonstrations | Paths | None = None) -> Audit:
-    """An audit that was saved, with its demonstrations read again: from `demos`, or from where they were."""
+def load_audit(
+    folder: str | os.PathLike[str], demos: Demonstrations | Paths | None = None, *, trust_env: bool = False
+) -> Audit:
+    """An audit that was saved, with its demonstrations read again: from `demos`, or from where they were.
+
+    `trust_env` allows audit.json to name a module that is imported, for pictures and for formats that describe it.
+    """
     verdict, source, config, scores, notes = record.read_record(Path(folder))
     if demos is None and not source.files:
         raise AuditError(
@@ -110,7 +115,11 @@ def load_audit(folder: str | os.PathLike[str], demos: Demonstrations | Paths | N
     if source.environment is not None:
         from rilco.tasks.robots import ROBOTS
         from rilco.tasks.table import Task
+        from rilco.tasks.trust import trust
 
         name = source.environment
-        task = Task(task=name) if name in ROBOTS else Task(env=name)
+        if trust_env:
+            trust(name)
+        of = str(Path(folder) / record.JSON)
+        task = Task(task=name) if name in ROBOTS else Task(env=name, named_by=of)
     return Audit(in_pieces(loaded, source.pieces), verdict, source, config, scores, notes, task)

@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,8 @@ class Policy:
     """Where the policy comes from: task, method, seed, transitions, return."""
     actions: Actions = AS_THEY_ARE
     """What the outputs stand for. Left out: they are the environment's actions."""
+    file: str = ""
+    """Where it was read from; empty where it was made in memory."""
 
     def __post_init__(self) -> None:
         if not self.actions.width:
@@ -199,7 +201,7 @@ def _read_policy(file: Path) -> Policy:
         complaint = str(error)
     if complaint:
         raise RunError(f"{file}: {complaint}. The file is damaged, or not a policy: write or copy it again.")
-    return Policy.from_arrays(table, header["card"], actions)
+    return replace(Policy.from_arrays(table, header["card"], actions), file=str(file))
 
 
 def _complaint(table: Mapping[str, np.ndarray], actions: Actions) -> str | None:

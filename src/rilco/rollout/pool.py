@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from multiprocessing.connection import Connection, wait
 from typing import IO, Any, NamedTuple
 
@@ -23,6 +23,7 @@ from rilco.errors import ConfigError, WorkerError
 from rilco.policy.saved import Policy
 from rilco.rollout.layout import SharedArrays, Sizes, total_bytes
 from rilco.tasks.table import Task
+from rilco.tasks.trust import require_trust
 
 # Workers compute small matrix products: threads would only spin (measured in the trial).
 SINGLE_THREADED = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -61,6 +62,7 @@ class RolloutPool:
     """Worker processes that hold the run's environments. Use as a context manager."""
 
     def __init__(self, task: Task, sizes: Sizes, *, seed: int, num_workers: int) -> None:
+        require_trust(task.name, task.named_by)
         self.sizes = sizes
         num_workers = max(1, min(num_workers, sizes.num_envs))
         bounds = np.linspace(0, sizes.num_envs, num_workers + 1).astype(int).tolist()
@@ -71,7 +73,8 @@ class RolloutPool:
             self._shared = SharedArrays(sizes, memory.fileno())
             try:
                 self._processes = [_start_process(memory.fileno()) for _ in self._slices]
-                common = {"task": asdict(task), "sizes": asdict(sizes), "seed": seed}
+                own = replace(task, named_by="")  # workers do as they are told
+                common = {"task": asdict(own), "sizes": asdict(sizes), "seed": seed}
                 self._command("setup", [{**common, "first": a, "last": b} for a, b in self._slices])
             except BaseException:
                 self.close()

@@ -13,6 +13,7 @@ from rilco.tasks.actions import Actions
 from rilco.tasks.batch import Batch, Spaces
 from rilco.tasks.observations import Observations, Part
 from rilco.tasks.robots import ROBOTS
+from rilco.tasks.trust import require_trust
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Task:
     """Keyword arguments of the environment, such as JSON can hold."""
     obs_keys: tuple[str, ...] = ()
     """Which parts of a dictionary of observations to use, in order. None: all, sorted by name."""
+    named_by: str = field(default="", compare=False, repr=False)
+    """The file that names it; empty where the user does (see `rilco.tasks.trust`)."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "obs_keys", tuple(self.obs_keys))
@@ -62,6 +65,7 @@ class Task:
 
     def make_batch(self, num_envs: int, *, render: bool = False) -> Batch:
         """Environments of this task, stepped together."""
+        require_trust(self.name, self.named_by)
         if self.task is not None:
             require_pybullet()
             from rilco.tasks.bullet import BulletBatch
@@ -73,6 +77,7 @@ class Task:
 
     def spaces(self) -> Spaces:
         """What the environment shows and takes; one of the user's is built to find out."""
+        require_trust(self.name, self.named_by)
         if self.task is not None:
             require_pybullet()
             return _bullet_spaces(self.task)
