@@ -33,7 +33,7 @@ def test_table_is_as_large_and_as_varied_as_promised():
 @pytest.mark.parametrize("half", ["design", "last-word"])
 def test_each_half_holds_every_kind_of_fault_and_clean_sets(half):
     mine = [m for m in MIXTURES if TASKS[m.task].half == half]
-    assert len({m.task for m in mine}) == 8
+    assert len({m.task for m in mine}) >= 8
     assert {part.manner.kind for m in mine for part in m.parts} - {""} == KINDS
     assert sum(all(part.manner.good for part in m.parts) for m in mine) >= 5
 

@@ -19,7 +19,8 @@ from benchmarks.zoo.faults import Controller
 Factory = Callable[[np.random.Generator], Controller]
 
 
-def _vary(rng: np.random.Generator, *gains: float) -> list[float]:
+def vary(rng: np.random.Generator, *gains: float) -> list[float]:
+    """The gains, each up to 5% off."""
     return [gain * rng.uniform(0.95, 1.05) for gain in gains]
 
 
@@ -27,7 +28,7 @@ def point_mass(stiffness: float, damping: float, by_axis: bool = False) -> Facto
     """Straight to the goal; or by axis: first along x, then along y."""
 
     def make(rng: np.random.Generator) -> Controller:
-        p, d = _vary(rng, stiffness, damping)
+        p, d = vary(rng, stiffness, damping)
 
         def act(obs: np.ndarray) -> np.ndarray:
             position, velocity, goal = obs[:2], obs[2:4], obs[4:6]
@@ -45,7 +46,7 @@ def unicycle(turning: float, speed: float, reverse: bool = False) -> Factory:
     """Drives to the goal while turning towards it; or with its back ahead."""
 
     def make(rng: np.random.Generator) -> Controller:
-        k, v = _vary(rng, turning, speed)
+        k, v = vary(rng, turning, speed)
         way = -1 if reverse else 1
 
         def act(obs: np.ndarray) -> np.ndarray:
@@ -73,7 +74,7 @@ def arm(
     """Turns the joints to where the tip is on the goal; elbow 1 or -1, or 0: the nearer of the two."""
 
     def make(rng: np.random.Generator) -> Controller:
-        p, d = _vary(rng, stiffness, damping)
+        p, d = vary(rng, stiffness, damping)
 
         def act(obs: np.ndarray) -> np.ndarray:
             joint = np.arctan2(obs[2:4], obs[:2])
@@ -92,7 +93,7 @@ def pendulum(pump: float, stiffness: float, damping: float) -> Factory:
     """Pumps energy until it suffices for the top, then holds it there."""
 
     def make(rng: np.random.Generator) -> Controller:
-        k, p, d = _vary(rng, pump, stiffness, damping)
+        k, p, d = vary(rng, pump, stiffness, damping)
 
         def act(obs: np.ndarray) -> np.ndarray:
             cos, sin, speed = obs
@@ -111,7 +112,7 @@ def cart_pole(pump: float, centring: float) -> Factory:
     """Pumps energy with the cart, then balances by linear feedback."""
 
     def make(rng: np.random.Generator) -> Controller:
-        k, c = _vary(rng, pump, centring)
+        k, c = vary(rng, pump, centring)
 
         def act(obs: np.ndarray) -> np.ndarray:
             x, dx, cos, sin, turn = obs
@@ -126,13 +127,13 @@ def cart_pole(pump: float, centring: float) -> Factory:
     return make
 
 
-def linear(gains: tuple[float, ...], angles: tuple[int, ...] = ()) -> Factory:
-    """Linear feedback of chosen observation dimensions."""
+def linear(gains: tuple[float, ...], angles: tuple[int, ...] = (), axes: int = 1) -> Factory:
+    """Linear feedback of chosen observation dimensions; alike for each of several axes, which take turns."""
 
     def make(rng: np.random.Generator) -> Controller:
-        k = np.array(_vary(rng, *gains))
-        chosen = list(angles or range(len(gains)))
-        return lambda obs: np.array([-k @ obs[chosen]])
+        k = np.array(vary(rng, *gains))
+        chosen = list(angles or range(axes * len(gains)))
+        return lambda obs: np.array([-k @ obs[chosen][axis::axes] for axis in range(axes)])
 
     return make
 
@@ -141,7 +142,7 @@ def mountain_car(push: float, softness: float) -> Factory:
     """Always pushes the way the car already moves; softly where it is slow."""
 
     def make(rng: np.random.Generator) -> Controller:
-        f, s = _vary(rng, push, softness)
+        f, s = vary(rng, push, softness)
         return lambda obs: np.array([f * np.tanh((obs[1] + 1e-3) / s)])
 
     return make
@@ -151,7 +152,7 @@ def lander(descent: float, levelling: float, hover: float = 0.55) -> Factory:
     """After Gymnasium's heuristic: tilts towards the pad, and sinks the slower the lower it is."""
 
     def make(rng: np.random.Generator) -> Controller:
-        sink, level = _vary(rng, descent, levelling)
+        sink, level = vary(rng, descent, levelling)
 
         def act(obs: np.ndarray) -> np.ndarray:
             x, y, vx, vy, angle, spin, left, right = obs
@@ -174,7 +175,7 @@ def walker(speed: float) -> Factory:
         from gymnasium.envs.box2d.bipedal_walker import BipedalWalkerHeuristics
 
         gait: Any = BipedalWalkerHeuristics()
-        (gait.SPEED,) = _vary(rng, speed)
+        (gait.SPEED,) = vary(rng, speed)
         return lambda obs: gait.step_heuristic(obs).copy()
 
     return make
@@ -189,7 +190,7 @@ def metaworld(policy: str, speed: float = 1.0) -> Factory:
         # Its scripts ask for more than the hand can do, and say so at every step; clipping is what they mean.
         warnings.filterwarnings("ignore", "Constant.s. may be too high", UserWarning)
         script: Any = getattr(metaworld.policies, policy)()
-        (v,) = _vary(rng, speed)
+        (v,) = vary(rng, speed)
 
         def act(obs: np.ndarray) -> np.ndarray:
             action = np.asarray(script.get_action(obs.copy()), np.float64)

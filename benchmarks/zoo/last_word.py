@@ -2,202 +2,86 @@
 
 from __future__ import annotations
 
-from benchmarks.zoo.parts import COHERENT, ENDING, MINORITY, SCATTERED, SHORT, Mixture, bad, good
+from benchmarks.zoo.parts import ENDING, MINORITY, SCATTERED, Mixture, bad, good
 
+# fmt: off
 LAST_WORD = (
-    # two-link arm
-    Mixture(
-        "two-link-arm-clean-elbows",
-        "two-link-arm",
-        (good(25, "elbow left"), good(25, "elbow right")),
-        "clean: two ways to bend the elbow",
-    ),
-    Mixture(
-        "two-link-arm-many",
-        "two-link-arm",
-        (
-            good(200),
-            good(40, start="folded"),
-            bad(20, "noisy", 0.8),
-            bad(20, "sloppy", 0.6),
-            bad(20, "wrong goal", 0.3),
-        ),
-        "300 demonstrations, two start regimes, three kinds of fault",
-    ),
-    Mixture(
-        "two-link-arm-units-person",
-        "two-link-arm",
-        (good(30, people=(0, 1)), bad(20, "wrong units", 0.08, people=(2,), consistent=True)),
-        "one of three people recorded in other units: 40%",
-    ),
-    Mixture(
-        "two-link-arm-few",
-        "two-link-arm",
-        (good(6), bad(2, "wrong goal", 0.5)),
-        "eight demonstrations, two to a wrong goal",
-    ),
-    Mixture(
-        "two-link-arm-scattered",
-        "two-link-arm",
-        (
-            good(22),
-            bad(8, "noisy", 1.0),
-            bad(8, "laggy", 8),
-            bad(8, "wrong goal", 0.4),
-            bad(8, "sloppy", 0.8),
-        ),
-        "59% bad, in four ways",
-        why=SCATTERED,
-    ),
-    Mixture(
-        "two-link-arm-swapped",
-        "two-link-arm",
-        (good(45), bad(5, "columns swapped", 1)),
-        "10% with two columns swapped",
-    ),
-    # unicycle
-    Mixture(
-        "unicycle-styles-wrong-goal",
-        "unicycle",
-        (good(30), good(30, "backwards"), bad(20, "wrong goal", 0.3)),
-        "forwards or backwards, both good; a quarter goes elsewhere, each its own way",
-    ),
-    Mixture(
-        "unicycle-shifted",
-        "unicycle",
-        (good(32), bad(8, "time shifted", 8)),
-        "actions recorded eight steps late",
-    ),
-    Mixture(
-        "unicycle-sign-person",
-        "unicycle",
-        (
-            good(30, people=(0, 1)),
-            good(15, "careful", people=(2,)),
-            bad(15, "sign in the record", 1, people=(3,)),
-        ),
-        "two styles, and one of four people with the turn recorded the other way round",
-    ),
-    Mixture(
-        "unicycle-aborted",
-        "unicycle",
-        (good(36), bad(24, "aborted", 0.6)),
-        "40% stop half-way",
-        visible=False,
-        why=ENDING,
-    ),
-    Mixture(
-        "unicycle-minority",
-        "unicycle",
-        (good(20), bad(30, "wrong goal", 0.3, consistent=True)),
-        "60% go to the same wrong place",
-        why=MINORITY,
-    ),
-    Mixture(
-        "unicycle-clean",
-        "unicycle",
-        (good(12, noise=0.05), good(8, "careful", noise=0.05)),
-        "clean: few, two speeds, a trembling hand",
-    ),
-    # double pendulum
-    Mixture("double-pendulum-laggy", "double-pendulum", (good(28), bad(12, "laggy", 1)), "30% one step late"),
-    Mixture(
-        "double-pendulum-weak",
-        "double-pendulum",
-        (good(22), bad(18, "weak")),
-        "45% weak feedback; some fall early",
-    ),
-    Mixture(
-        "double-pendulum-clean-styles",
-        "double-pendulum",
-        (good(20), good(20, "stiff")),
-        "clean: soft and stiff feedback",
-    ),
-    Mixture(
-        "double-pendulum-offset-person",
-        "double-pendulum",
-        (good(30, people=(0, 1)), bad(10, "offset", 0.05, people=(2,), consistent=True)),
-        "one of three people balances beside the middle",
-    ),
-    # cart-pole
-    Mixture("cart-pole-weak", "cart-pole", (good(30), bad(10, "weak")), "25% never get the pole up"),
-    Mixture(
-        "cart-pole-starts-stuck",
-        "cart-pole",
-        (good(24), good(12, start="up"), bad(4, "stuck", 0.4)),
-        "good ones from hanging and from upright; 10% hold an action too long",
-    ),
-    Mixture("cart-pole-rare", "cart-pole", (good(57), bad(3, "random", 0.5)), "5% without any aim"),
-    Mixture(
-        "cart-pole-clean-styles",
-        "cart-pole",
-        (good(18), good(12, "gentle"), good(10, start="up")),
-        "clean: two styles, two starts",
-    ),
-    # swimmer
-    Mixture(
-        "swimmer-weak-pieces",
-        "swimmer",
-        (good(12), bad(6, "weak")),
-        "33% by an early policy, in pieces of 50 pairs",
-        piece=50,
-    ),
-    Mixture(
-        "swimmer-clean-gaits",
-        "swimmer",
-        (good(12), good(10, "other gait")),
-        "clean: two gaits that share a good part of their states",
-    ),
-    Mixture(
-        "swimmer-gain-idle",
-        "swimmer",
-        (good(14), bad(4, "gain", 0.3), bad(4, "idle", 0.5)),
-        "too gentle, or idle",
-    ),
-    # hopper
-    Mixture(
-        "hopper-weak-short",
-        "hopper",
-        (good(14), bad(18, "weak")),
-        "56% of the demonstrations are bad, but short: few of the pairs",
-        why=SHORT,
-    ),
-    Mixture("hopper-noisy", "hopper", (good(20), bad(8, "noisy", 0.4)), "noise makes them fall early"),
-    Mixture(
-        "hopper-gaits-idle",
-        "hopper",
-        (good(12), good(8, "other gait"), bad(4, "idle", 0.2)),
-        "two gaits that share few states; 17% idle and fall",
-        why=COHERENT,
-    ),
-    # bipedal walker
-    Mixture(
-        "bipedal-walker-fast",
-        "bipedal-walker",
-        (good(16), bad(8, "weak")),
-        "a third walks too fast, and falls",
-    ),
-    Mixture(
-        "bipedal-walker-laggy-person",
-        "bipedal-walker",
-        (good(12, people=(0, 1)), bad(6, "laggy", 3, people=(2,))),
-        "one of three people reacts late",
-    ),
-    Mixture(
-        "bipedal-walker-clean", "bipedal-walker", (good(8), good(6, "slow")), "clean: few, long, two speeds"
-    ),
-    # push
-    Mixture("push-wrong-goal", "push", (good(27), bad(9, "wrong goal", 0.8)), "25% push to a wrong goal"),
-    Mixture(
-        "push-sign-person",
-        "push",
-        (good(20, people=(0, 1)), bad(6, "sign in the record", 0, people=(2,))),
-        "one of three people with a wrong sign",
-    ),
-    Mixture(
-        "push-speeds-sloppy",
-        "push",
-        (good(14), good(10, "slow"), bad(8, "sloppy", 0.7)),
-        "two speeds, and a quarter wanders",
-    ),
+    # crane
+    Mixture("crane-units-person", "crane",
+        (good(36, people=(0, 1, 2)), bad(16, "wrong units", 0.2, people=(3,), consistent=True)),
+        "one of four people recorded in other units"),
+    Mixture("crane-clean-styles", "crane", (good(18), good(14, "careful"), good(8, "brisk")),
+        "clean: three tempers"),
+    Mixture("crane-laggy", "crane", (good(20), good(10, start="swinging"), bad(12, "laggy", 10)),
+        "two start regimes; 29% react late"),
+    Mixture("crane-few-shifted", "crane", (good(8), bad(2, "time shifted", 12)),
+        "ten demonstrations, two with actions recorded late"),
+    # quadrotor
+    Mixture("quadrotor-many", "quadrotor",
+        (good(180), good(60, "climb first"), bad(15, "noisy", 1.0), bad(15, "idle", 0.5),
+         bad(15, "wrong goal", 0.3), bad(15, "stuck", 0.5)),
+        "300 demonstrations, two styles, four kinds of fault"),
+    Mixture("quadrotor-offset-person", "quadrotor",
+        (good(24, people=(0, 1)), good(10, start="thrown", people=(0, 1)),
+         bad(10, "offset", 0.12, people=(2,), consistent=True)),
+        "good ones from rest and thrown; one person flies lopsided"),
+    Mixture("quadrotor-swapped", "quadrotor", (good(45), bad(5, "columns swapped", 1)),
+        "10% with the two thrusts swapped"),
+    Mixture("quadrotor-minority", "quadrotor", (good(20), bad(30, "wrong goal", 0.25, consistent=True)),
+        "60% fly to the same wrong place", why=MINORITY),
+    # rooms
+    Mixture("rooms-clean-ways", "rooms", (good(24, "above"), good(24, "below")),
+        "clean: two ways round the wall"),
+    Mixture("rooms-aborted", "rooms", (good(42), bad(18, "aborted", 0.6)), "30% stop on the way",
+        visible=False, why=ENDING),
+    Mixture("rooms-ways-wrong-goal", "rooms",
+        (good(20, "above"), good(20, "below"), bad(12, "wrong goal", 0.35)),
+        "two ways round the wall; 23% go elsewhere, each its own way"),
+    Mixture("rooms-straight", "rooms",
+        (good(26), good(12, start="right"), bad(12, "weak")),
+        "good ones go both directions; 24% run straight into the wall"),
+    # ball on a plate
+    Mixture("ball-on-plate-weak", "ball-on-plate",
+        (good(22, start="rolling"), bad(18, "weak", start="rolling")), "45% weak feedback, from hard starts"),
+    Mixture("ball-on-plate-clean-starts", "ball-on-plate", (good(26), good(10, start="rolling")),
+        "clean: some balls are already rolling"),
+    Mixture("ball-on-plate-sloppy-person", "ball-on-plate",
+        (good(18, people=(0,)), good(12, "stiff", people=(1,)), bad(10, "sloppy", 0.6, people=(2,))),
+        "two good styles, and one person who wanders"),
+    Mixture("ball-on-plate-rare-sign", "ball-on-plate", (good(57), bad(3, "sign in the record", 1)),
+        "5% with a wrong sign in one column"),
+    # acrobot
+    Mixture("acrobot-noisy", "acrobot", (good(27), bad(9, "noisy", 1.0)), "a quarter trembles"),
+    Mixture("acrobot-starts-stuck", "acrobot", (good(20), good(10, start="bent"), bad(6, "stuck", 0.5)),
+        "two start regimes; 17% hold an action too long"),
+    Mixture("acrobot-weak", "acrobot", (good(20), good(12, "shoulder"), bad(10, "weak")),
+        "two styles; 24% are too weak to get up"),
+    # bowl
+    Mixture("bowl-gain", "bowl", (good(30), bad(14, "gain", 0.5)), "32% push half as much"),
+    Mixture("bowl-clean", "bowl", (good(20, noise=0.04), good(12, "gentle", noise=0.04),
+         good(8, start="aside", noise=0.04)), "clean: two styles, two starts, a trembling hand"),
+    Mixture("bowl-scattered", "bowl",
+        (good(20), bad(8, "noisy", 1.5), bad(7, "laggy", 10), bad(8, "wrong goal", 0.5),
+         bad(7, "sloppy", 1.0)),
+        "60% bad, in four ways", why=SCATTERED),
+    Mixture("bowl-few-wrong-goal", "bowl", (good(6), bad(2, "wrong goal", 0.5)),
+        "eight demonstrations, two to a wrong place of the rim"),
+    # disc push
+    Mixture("disc-push-wrong-goal-person", "disc-push",
+        (good(45, people=(0, 1, 2)), bad(12, "wrong goal", 0.25, people=(3,), consistent=True)),
+        "one of four people pushes beside the goal, always the same way"),
+    Mixture("disc-push-idle-laggy", "disc-push",
+        (good(20), good(16, "careful"), bad(6, "idle", 0.5), bad(6, "laggy", 5)),
+        "two speeds; some rest on the way, others react late"),
+    Mixture("disc-push-clean-speeds", "disc-push", (good(24), good(16, "careful")), "clean: two speeds"),
+    # window
+    Mixture("window-close-offset", "window-close", (good(16), good(8, "slow"), bad(8, "offset", 0.7)),
+        "two speeds; a quarter pulls to a side"),
+    Mixture("window-close-rare", "window-close", (good(38), bad(2, "random", 0.8)), "5% without any aim"),
+    # pick and place
+    Mixture("pick-place-wrong-goal", "pick-place", (good(27), bad(9, "wrong goal", 0.8)),
+        "25% bring it to a wrong goal"),
+    Mixture("pick-place-sign-person", "pick-place",
+        (good(12, people=(0,)), good(10, "slow", people=(1,)), bad(8, "sign in the record", 1, people=(2,))),
+        "two speeds, and one of three people with a wrong sign"),
 )

@@ -1,4 +1,4 @@
-"""The README's table of all mixtures, written from the truth that the zoo's files hold."""
+"""The README's table of the design half, written from the truth that the zoo's files hold."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ BEGIN, END = "<!-- table: written by make.py --table -->", "<!-- end of table --
 
 
 def write_table(zoo: Path) -> None:
-    """Puts the table between its marks in the README; the files of both halves must be there."""
+    """Puts the table between its marks in the README; all files of the design half must be there."""
     text = README.read_text()
     before, after = text.split(BEGIN)[0], text.split(END)[1]
     README.write_text(f"{before}{BEGIN}\n{table(zoo)}\n{END}{after}")
 
 
 def table(zoo: Path) -> str:
-    """One row for each mixture that the folder holds."""
+    """One row for each mixture; the last word's are left out, since who designs judges reads this."""
     rows = [
-        "| mixture | task | half | demonstrations | pairs | bad (of pairs) | faults | what makes it hard |",
-        "|---|---|---|---|---|---|---|---|",
+        "| mixture | task | demonstrations | pairs | bad (of pairs) | faults | what makes it hard |",
+        "|---|---|---|---|---|---|---|",
     ]
-    for file in sorted(zoo.glob("*/*.truth.json")):
+    for file in sorted(zoo.glob("design/*.truth.json")):
         truth = json.loads(file.read_text())
         bad = f"{truth['bad_by_demonstrations']:.0%} ({truth['bad_by_pairs']:.0%})"
-        cells = [truth["mixture"], truth["task"], truth["half"], truth["demonstrations"], truth["pairs"], bad]
+        cells = [truth["mixture"], truth["task"], truth["demonstrations"], truth["pairs"], bad]
         rows.append(
             "| " + " | ".join(map(str, [*cells, ", ".join(truth["faults"]) or "none", truth["hard"]])) + " |"
         )
