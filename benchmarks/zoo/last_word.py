@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.zoo.parts import ENDING, MINORITY, SCATTERED, Mixture, bad, good
+from benchmarks.zoo.parts import COHERENT, ENDING, GROUPS, MINORITY, SCATTERED, SHORT, Mixture, bad, good
 
 # fmt: off
 LAST_WORD = (
@@ -74,6 +74,16 @@ LAST_WORD = (
         (good(20), good(16, "careful"), bad(6, "idle", 0.5), bad(6, "laggy", 5)),
         "two speeds; some rest on the way, others react late"),
     Mixture("disc-push-clean-speeds", "disc-push", (good(24), good(16, "careful")), "clean: two speeds"),
+    # walker
+    Mixture("walker2d-weak-pieces", "walker2d", (good(14), bad(8, "weak")),
+        "an earlier stage of the same policy, in pieces of 50 pairs", piece=50),
+    Mixture("walker2d-gaits-sloppy", "walker2d",
+        (good(12), good(9, "other gait"), bad(6, "sloppy", 0.25)),
+        "two gaits, and sloppy ones of one of them", why=COHERENT),
+    Mixture("walker2d-clean-gaits", "walker2d", (good(14), good(10, "other gait")), "clean: two gaits",
+        visible=False, why=GROUPS),
+    Mixture("walker2d-weak-short", "walker2d", (good(14), bad(18, "weak first")),
+        "56% of the demonstrations are bad, but short: few of the pairs", why=SHORT),
     # window
     Mixture("window-close-offset", "window-close", (good(16), good(8, "slow"), bad(8, "offset", 0.7)),
         "two speeds; a quarter pulls to a side"),

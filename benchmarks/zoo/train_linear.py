@@ -3,7 +3,7 @@
     python -m benchmarks.zoo.train_linear
 
 Augmented random search, version V2-t (Mania, Guy and Recht, 2018): try the policy with random steps added and
-subtracted, and move along the best of them. All searches together take about 25 minutes on one core.
+subtracted, and move along the best of them. All searches together take about half an hour on one core.
 """
 
 from __future__ import annotations
@@ -51,6 +51,11 @@ SEARCHES = (
     Search("Swimmer-v5", 1, {110: "swimmer 1"}, 1000, 2, 2, 0.02, 0.02),
     Search("Hopper-v5", 0, {30: "hopper 0 early", 145: "hopper 0"}, 1000, 8, 4, 0.02, 0.025, 0.9),
     Search("Hopper-v5", 1, {155: "hopper 1"}, 1000, 8, 4, 0.02, 0.025, 0.9),
+    Search("Walker2d-v5", 0, {150: "walker2d 0"}, 400, 16, 8, 0.03, 0.025, 0.95),
+    Search(
+        "Walker2d-v5", 1, {40: "walker2d 1 first", 80: "walker2d 1 early", 200: "walker2d 1"},
+        400, 16, 8, 0.03, 0.025, 0.95,
+    ),
 )  # fmt: skip
 
 
