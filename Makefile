@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 RUN_EXTRAS := bullet,video,tensorboard,plot,formats
 # What the tests and checks look at; folders that do not exist yet are left out.
-CODE := $(wildcard src tests benchmarks)
+CODE := $(wildcard src tests benchmarks examples)
 # Extra arguments for one run, for example: make test ARGS="-m 'not slow'"
 ARGS ?=
 
@@ -81,7 +81,7 @@ constraints: | $(VENV)/.created
 	@$(PIP) install -q --dry-run --ignore-installed --report $(VENV)/resolved.json -e '.[all,dev,docs]'
 	@$(BIN)/python -c 'import json, sys; \
 		names = [p["metadata"] for p in json.load(sys.stdin)["install"] if not p["metadata"]["name"] == "rilco"]; \
-		print("# The versions that rilco is tested with, on Python 3.11; written by make constraints."); \
+		print("# The versions that rilco is tested with, on Python 3.11 and 3.13; written by make constraints on 3.11."); \
 		print("\n".join(sorted((m["name"] + "==" + m["version"] for m in names), key=str.lower)))' \
 		< $(VENV)/resolved.json > constraints.txt
 	@rm $(VENV)/resolved.json

@@ -86,7 +86,7 @@ def test_a_callback_sees_every_line_and_its_error_keeps_the_last_checkpoint(tmp_
 
     own = {name: value for name, value in SETTINGS.items() if not name.startswith("classifier.")}
     config = make_config({"env": env_id("Drift"), "method": "acktr", "steps": 200, **own})
-    how = How(workers=1, quiet=True, checkpoint_every=3, callback=watch)
+    how = How(workers=1, quiet=True, checkpoint_every=3, callbacks=(watch,))
     with pytest.raises(RuntimeError, match="enough"):
         train_config(config, tmp_path / "run", how=how)
     assert seen == [1, 2, 3, 4, 5, 6, 7]

@@ -105,11 +105,32 @@ def test_tensorboard_events(tmp_path):
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    small_run(tmp_path / "run")
-    events = EventAccumulator(str(tmp_path / "run" / "events"))
+    watch = rilco.TensorBoard(tmp_path / "mine")
+    small_run(tmp_path / "run", callback=[watch, lambda record: record["iteration"] < 6])
+    small_run(tmp_path / "run", callback=watch, resume=True)
+    for folder in (tmp_path / "run" / "events", tmp_path / "mine"):
+        assert len(list(folder.iterdir())) == 2, "a file for each process"
+        events = EventAccumulator(str(folder))
+        events.Reload()
+        assert "evaluation/return" in events.Tags()["scalars"]
+        assert [event.step for event in events.Scalars("evaluation/return")] == [60, 120, 180, 200]
+        assert b"| classifier.lam | 0.5 |" in events.Tensors("configuration")[0].tensor_proto.string_val[0]
+        assert b"num_envs" in events.SummaryMetadata("_hparams_/session_start_info").plugin_data.content
+
+
+def test_tensorboard_forgets_what_came_after_the_checkpoint(tmp_path):
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    watch = rilco.TensorBoard(tmp_path)
+    for first, end in ((1, 6), (3, 4)):  # the second time from the checkpoint after 2
+        watch.begin(rilco.RunConfig(method="acktr"))
+        for iteration in range(first, end):
+            watch({"iteration": iteration * 10, "transitions": iteration, "reward": float(first)})
+    events = EventAccumulator(str(tmp_path))
     events.Reload()
-    assert "evaluation/return" in events.Tags()["scalars"]
-    assert [event.step for event in events.Scalars("evaluation/return")] == [60, 120, 180, 200]
+    values = [(event.step, event.value) for event in events.Scalars("learning/reward")]
+    assert values == [(1, 1.0), (2, 1.0), (3, 3.0)]
 
 
 def test_ground_truth_does_not_reach_training(tmp_path):

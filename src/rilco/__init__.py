@@ -16,6 +16,7 @@ _EXPORTS = {
     "Run": "rilco.runs.folder",
     "RunConfig": "rilco.config",
     "Task": "rilco.tasks.table",
+    "TensorBoard": "rilco.runs.tensorboard",
     "audit": "rilco.judging.audit",
     "clone": "rilco.bc.training",
     "collect": "rilco.data.collect",
@@ -38,6 +39,7 @@ __all__ = [
     "Run",
     "RunConfig",
     "Task",
+    "TensorBoard",
     "audit",
     "clone",
     "collect",
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from rilco.policy.saved import Policy
     from rilco.reporting.build import report
     from rilco.runs.folder import Run
+    from rilco.runs.tensorboard import TensorBoard
     from rilco.tasks.table import Task
 
 

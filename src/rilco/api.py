@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from rilco.options import make_config
 from rilco.policy.saved import Policy
 from rilco.rollout.pool import Evaluation
 from rilco.runs.folder import Run
-from rilco.runs.how import How
+from rilco.runs.how import Callback, How
 from rilco.runs.paths import DEMONSTRATIONS, holds_run
 from rilco.tasks.trust import trust
 from rilco.training import train_run
@@ -81,7 +81,7 @@ def train(
     trust_env: bool = False,
     workers: int | None = None,
     quiet: bool = False,
-    callback: Callable[[Mapping[str, Any]], bool | None] | None = None,
+    callback: Callback | Sequence[Callback] = (),
     settings: Mapping[str, Any] | None = None,
 ) -> Run:
     """Train a policy in the folder `out`; the same as `rilco train`.
@@ -90,9 +90,9 @@ def train(
     `EnvSpec`. Give `demos` for every method that imitates: files, or an object, which is written into the folder.
     `start_from` is the policy to begin with: a file, a run's folder, or a name such as `hopper#1`.
     `settings` reaches every other field of `RunConfig`: `{"classifier.lam": 0.3, "evaluate_every": 50_000}`.
-    `callback` sees each line of metrics; if it returns False, the run ends there and can be resumed. With `resume`
-    the run in `out` goes on where its last checkpoint is; options left out are taken from it. `trust_env` allows
-    its `config.json` to name a module that is imported.
+    `callback`, or each of several, sees each line of metrics; if one returns False, the run ends there and can be
+    resumed. With `resume` the run in `out` goes on where its last checkpoint is; options left out are taken from it.
+    `trust_env` allows its `config.json` to name a module that is imported.
 
         >>> rilco.train("runs/mine", env="Hopper-v5", demos=audit.kept, method="ril-co", steps=1e6)
     """
@@ -112,7 +112,7 @@ def train(
     config = make_config(options, stored=RunConfig.load(out) if resume else None)
     if trust_env:
         trust(config.task.name)
-    how = How(workers=workers, quiet=quiet, callback=callback)
+    how = How(workers=workers, quiet=quiet, callbacks=(callback,) if callable(callback) else tuple(callback))
     if own is None or not isinstance(demos, Demonstrations) or resume or holds_run(Path(out)):
         return train_config(config, out, how=how, resume=resume)
     existed = own.parent.exists()

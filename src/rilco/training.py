@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib.util
 import os
 import time
 from collections import defaultdict
@@ -35,7 +36,7 @@ from rilco.runs.loop import Loop, check_finite, checkpoint_of, restore
 from rilco.runs.paths import EVENTS
 from rilco.runs.progress import make_progress
 from rilco.runs.standing import standing
-from rilco.runs.tensorboard import open_events
+from rilco.runs.tensorboard import TensorBoard
 from rilco.seeding import DEMONSTRATIONS, generator
 from rilco.tasks.actions import Actions
 
@@ -200,10 +201,9 @@ def train_in(config: RunConfig, path: Path, how: How, *, resume: bool) -> Iterat
             with make_progress(config, path, quiet=how.quiet) as progress:
                 loop = Loop(config, training, folder, pool, progress)
                 loop.begin(resume=resume)
-                with open_events(
-                    path / EVENTS, resumed_at=loop.transitions, wanted=how.tensorboard
-                ) as events:
-                    loop.run(how, events)
+                installed = importlib.util.find_spec("tensorboard") is not None
+                events = [TensorBoard(path / EVENTS)] if how.tensorboard and installed else []
+                loop.run(how, [*events, *how.callbacks])
             how.stop.raise_if_requested()
             yield training
 

@@ -10,6 +10,8 @@ from typing import Any
 from rilco.rollout.pool import default_workers
 from rilco.runs.interrupt import StopSignal
 
+Callback = Callable[[Mapping[str, Any]], bool | None]
+
 
 @dataclass(frozen=True)
 class How:
@@ -23,8 +25,9 @@ class How:
     """Iterations between checkpoints."""
     tensorboard: bool = True
     """Whether to write TensorBoard events, where TensorBoard is installed."""
-    callback: Callable[[Mapping[str, Any]], bool | None] | None = None
-    """Called with each line of metrics once it is written. If it returns False, the run leaves a checkpoint and ends."""
+    callbacks: tuple[Callback, ...] = ()
+    """Called with each line of metrics once it is written. If one returns False, the run leaves a checkpoint and ends.
+    Those that have a method `begin` are told the configuration first."""
     stop: StopSignal = field(default_factory=StopSignal)
     """Says when to stop. Training listens for signals itself, unless a caller does already."""
 

@@ -18,12 +18,11 @@ from rilco.policy.saved import Policy
 from rilco.rollout.pool import Evaluation, RolloutPool
 from rilco.runs.checkpoint import Checkpoint, clean_up, load_checkpoint, save_checkpoint
 from rilco.runs.folder import RunFolder, changes
-from rilco.runs.how import How
+from rilco.runs.how import Callback, How
 from rilco.runs.metrics import INEXACT
 from rilco.runs.paths import CHECKPOINTS, CONFIG, snapshot_name
 from rilco.runs.progress import Progress
 from rilco.runs.results import portable
-from rilco.runs.tensorboard import EventWriter
 
 EVALUATION_SEED_OFFSET = 1_000_000_007  # evaluation episodes never coincide with another run's training
 
@@ -127,16 +126,19 @@ class Loop:
 
     # -- going on ----------------------------------------------------------------------------------
 
-    def run(self, how: How, events: EventWriter) -> None:
+    def run(self, how: How, callbacks: Sequence[Callback]) -> None:
         """Advance until done or asked to stop; leaves a checkpoint either way."""
+        for callback in callbacks:
+            if begin := getattr(callback, "begin", None):
+                begin(self.config)
         training, inexact = self.training, not self.training.exact
         going = True
         while going and not training.finished and not how.stop.requested:
             training.advance(self._next_stop(how.checkpoint_every))
             last = training.finished
             if last or training.iteration % training.log_every == 0 or self._evaluation_due(last=last):
-                record = self._log(events, {INEXACT: True} if inexact else {}, last=last)
-                going = how.callback is None or how.callback(record) is not False
+                record = self._log({INEXACT: True} if inexact else {}, last=last)
+                going = False not in [callback(record) for callback in callbacks]
                 inexact = False
             self._snapshot(last=last)
             if training.iteration % how.checkpoint_every == 0 and not last:
@@ -171,14 +173,13 @@ class Loop:
         interval = self.config.evaluate_every
         return (last and interval >= 0) or self._due(interval)
 
-    def _log(self, events: EventWriter, remarks: Mapping[str, Any], *, last: bool) -> dict[str, Any]:
+    def _log(self, remarks: Mapping[str, Any], *, last: bool) -> dict[str, Any]:
         """Write an iteration's numbers, with an evaluation where one is due; `last` says that none follows."""
         record = {"iteration": self.training.iteration, "transitions": self.transitions}
         record |= {**self.training.record(), **remarks}
         if self.pool is not None and self._evaluation_due(last=last):
             record |= self._evaluate(self.pool, last=last)
         self.folder.append_metrics(rounded(record | {"seconds": self.seconds}))
-        events.write(record)
         self.progress.update(record)
         return record
 

@@ -2,42 +2,58 @@
 
 from __future__ import annotations
 
-import contextlib
+import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
+from rilco.config import RunConfig
+from rilco.errors import require
 from rilco.files import cannot_write
 
 INTERVAL = 10  # iterations between events; evaluations are always written
 
 
-class EventWriter(Protocol):
-    def write(self, record: Mapping[str, Any]) -> None:
-        """Write an iteration's metrics as scalars over transitions."""
+class TensorBoard:
+    """A callback of `train` that writes a run's numbers and configuration as TensorBoard events.
 
+    A run writes them into its own folder already, where TensorBoard is installed; this writes them elsewhere.
 
-class NoEvents:
-    def write(self, record: Mapping[str, Any]) -> None: ...
+        >>> watch = rilco.TensorBoard("events/first")
+        >>> run = rilco.train("runs/watched", env="Pendulum-v1", method="acktr", steps=2_000, callback=watch, quiet=True)
+        >>> len(list(Path("events/first").iterdir()))
+        1
+    """
 
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        require("tensorboard", "TensorBoard events", "tensorboard")
+        self.folder = Path(folder)
+        self._file: Path | None = None
+        self._first = True
 
-class Events:
-    """Written record by record, without a thread: what a killed run logged is there."""
+    def begin(self, config: RunConfig) -> None:
+        """Write what is trained, as a text and as hyper-parameters to compare runs by; in a file of its own."""
+        from tensorboard.plugins.hparams.summary_v2 import hparams_pb
+        from tensorboard.plugins.text.summary_v2 import text_pb
 
-    def __init__(self, records: Any, file: Path, resumed_at: int) -> None:
-        from tensorboard.compat.proto.event_pb2 import Event, SessionLog
+        self._file, self._first = None, True
+        table = config.flat()
+        rows = [f"| {name} | {value} |" for name, value in table.items()]
+        self._add(summary=text_pb("configuration", "\n".join(["| setting | value |", "|---|---|", *rows])))
+        plain = {
+            name: value if isinstance(value, int | float) else str(value) for name, value in table.items()
+        }
+        self._add(summary=hparams_pb(plain))
 
-        self._records, self._file = records, file
-        self._add(Event(wall_time=time.time(), file_version="brain.Event:2"))
-        # Tells TensorBoard to forget what an interrupted process wrote after the checkpoint.
-        start = SessionLog(status=SessionLog.START)
-        self._add(Event(wall_time=time.time(), step=resumed_at, session_log=start))
-
-    def write(self, record: Mapping[str, Any]) -> None:
-        from tensorboard.compat.proto.event_pb2 import Event
+    def __call__(self, record: Mapping[str, Any]) -> None:
+        from tensorboard.compat.proto.event_pb2 import SessionLog
         from tensorboard.compat.proto.summary_pb2 import Summary
 
+        if self._first:
+            # Tells TensorBoard to forget what an interrupted process wrote after the checkpoint.
+            self._add(step=record["transitions"], session_log=SessionLog(status=SessionLog.START))
+            self._first = False
         if record["iteration"] % INTERVAL and "eval_return" not in record:
             return
         values = [
@@ -45,12 +61,22 @@ class Events:
             for name, value in record.items()
             if isinstance(value, float)
         ]
-        self._add(Event(wall_time=time.time(), step=record["transitions"], summary=Summary(value=values)))
+        self._add(step=record["transitions"], summary=Summary(value=values))
 
-    def _add(self, event: Any) -> None:
+    def _add(self, **content: Any) -> None:
+        """Append an event: what a killed run logged is there."""
+        from tensorboard.compat.proto.event_pb2 import Event
+        from tensorboard.summary.writer.record_writer import RecordWriter
+
+        events = [Event(wall_time=time.time(), **content)]
+        if self._file is None:
+            self._file = self.folder / f"events.out.tfevents.{time.time_ns()}.rilco"
+            events.insert(0, Event(wall_time=time.time(), file_version="brain.Event:2"))
         try:
-            self._records.write(event.SerializeToString())
-            self._records.flush()
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with self._file.open("ab") as opened:
+                for event in events:
+                    RecordWriter(opened).write(event.SerializeToString())
         except OSError as error:
             raise cannot_write(self._file, error) from error
 
@@ -61,24 +87,3 @@ def _tag(name: str) -> str:
         "evaluation" if name.startswith("eval_") else "episodes" if name == "episode_return" else "learning"
     )
     return f"{group}/{name.removeprefix('eval_')}"
-
-
-@contextlib.contextmanager
-def open_events(folder: Path, *, resumed_at: int, wanted: bool) -> Iterator[EventWriter]:
-    """Events in `folder`, or nothing where TensorBoard is missing or not wanted."""
-    if not wanted:
-        yield NoEvents()
-        return
-    try:
-        from tensorboard.summary.writer.record_writer import RecordWriter
-    except ImportError:
-        yield NoEvents()
-        return
-    file = folder / f"events.out.tfevents.{time.time_ns()}.rilco"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        opened = file.open("xb")
-    except OSError as error:
-        raise cannot_write(file, error) from error
-    with opened:
-        yield Events(RecordWriter(opened), file, resumed_at)
