@@ -22,7 +22,7 @@ from rilco.data.formats import save_file
 
 Controller = Callable[[np.ndarray, np.random.Generator], int]
 
-METHODS = ("ril-co", "gail-logistic", "bc")
+METHODS = ("ril-co", "ril-co-clean", "gail-logistic", "bc")
 PAIRS = 10_000
 
 
@@ -150,7 +150,7 @@ def train(game: Game, files: list[Path], method: str, seed: int, folder: Path, s
             method=method,
             demos=files,
             noise_rate=0.4,
-            steps=steps,
+            steps=None if method == "ril-co-clean" else steps,  # it knows itself how many it needs
             seed=seed,
             quiet=True,
             settings=settings,

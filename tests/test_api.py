@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,35 @@ def test_every_public_name_is_there_and_says_what_it_is() -> None:
     assert set(rilco.__all__) <= set(dir(rilco))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         rilco.nothing  # noqa: B018
+
+
+# In this order: some read what others write.
+EXAMPLES = (
+    *("Demonstrations", "load_demonstrations", "save_demonstrations", "mix", "audit", "load_audit", "Audit", "clone"),
+    *("train", "load_run", "Run", "RunConfig", "Task", "TensorBoard", "evaluate", "collect", "load_policy", "Policy"),
+    *("sweep", "report", "RilcoError"),
+)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_example_of_every_public_name_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("tensorboard")
+    pytest.importorskip("matplotlib")
+    assert sorted(EXAMPLES) == sorted(rilco.__all__)
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    obs = rng.normal(size=(600, 3))
+    mine = rilco.Demonstrations(obs, np.tanh(obs[:, :1]), episode=np.repeat(np.arange(12), 50))
+    rilco.save_demonstrations(mine, "mine.hdf5")
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    said: list[str] = []
+    for name in EXAMPLES:
+        found = doctest.DocTestParser().get_doctest(
+            getattr(rilco, name).__doc__, {"rilco": rilco, "np": np}, name, None, None
+        )
+        assert found.examples, f"{name} has no example"
+        runner.run(found, out=said.append)
+    assert not said, "".join(said)
 
 
 def test_from_an_audit_to_an_evaluated_policy(tmp_path: Path) -> None:

@@ -28,7 +28,8 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 def load_run(path: str | os.PathLike[str]) -> Run:
     """A run that there is; raises RunError where the folder holds none.
 
-    >>> rilco.load_run("runs/mine").evaluations()[-1]["eval_return"]
+    >>> rilco.load_run("runs/mine").evaluations()[-1]["eval_episodes"]
+    100
     """
     RunConfig.load(path)
     return Run(Path(path))
@@ -50,7 +51,8 @@ def evaluate(
     The environment is the policy's own, unless `env` or a `Task` says otherwise. `trust_env` allows the policy's file to
     name a module that is imported.
 
-        >>> rilco.evaluate("hopper#1", episodes=3).returns.mean()
+        >>> rilco.evaluate("runs/mine", episodes=3).lengths.tolist()
+        [200, 200, 200]
     """
     policy = policy if isinstance(policy, Policy) else load_policy(policy)
     return evaluation.evaluate(
@@ -94,7 +96,8 @@ def train(
     resumed. With `resume` the run in `out` goes on where its last checkpoint is; options left out are taken from it.
     `trust_env` allows its `config.json` to name a module that is imported.
 
-        >>> rilco.train("runs/mine", env="Hopper-v5", demos=audit.kept, method="ril-co", steps=1e6)
+        >>> rilco.train("runs/mine", env="Pendulum-v1", demos="mine.hdf5", method="ril-co", steps=2_000, quiet=True)
+        Run(path=PosixPath('runs/mine'))
     """
     own = Path(out) / DEMONSTRATIONS if isinstance(demos, Demonstrations) else None
     options = {

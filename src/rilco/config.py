@@ -30,7 +30,12 @@ LOOKS = ("evaluate_every", "evaluation_episodes", "final_episodes", "snapshot_ev
 
 @dataclass(frozen=True)
 class RunConfig:
-    """Everything that the result of a run depends on."""
+    """Everything that the result of a run depends on.
+
+    >>> config = rilco.load_run("runs/mine").config
+    >>> config.method, config.classifier.loss
+    ('ril-co', 'ap')
+    """
 
     method: str = "ril-co"
     """How to learn (see `rilco.methods`): a way to imitate, or `acktr` or `ppo` on the environment's own reward."""

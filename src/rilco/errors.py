@@ -8,7 +8,14 @@ from collections.abc import Collection, Iterable
 
 
 class RilcoError(Exception):
-    """Base of every error that rilco raises on purpose; the command line prints it without a traceback."""
+    """Base of every error that rilco raises on purpose; the command line prints it without a traceback.
+
+    >>> try:
+    ...     rilco.Task(task="hoper")
+    ... except rilco.RilcoError as error:
+    ...     print(error)
+    --task hoper: unknown task; known are halfcheetah, hopper, walker2d, ant. Did you mean 'hopper'? ...
+    """
 
 
 class ConfigError(RilcoError):

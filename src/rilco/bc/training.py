@@ -41,6 +41,10 @@ def clone(
     gradient steps is rounded up to whole iterations. `actions` are the environment's, `Task(...).spaces().actions`; with
     them it is the policy of `rilco train --method bc` with this seed. Left out, the demonstrations tell
     (`Actions.of`).
+
+        >>> policy = rilco.clone(rilco.load_demonstrations("mine.hdf5"), gradient_steps=500)
+        >>> policy.predict(np.array([1.0, 0.0, 0.0])).shape
+        (1,)
     """
     iterations = -(-gradient_steps // config.steps_per_iteration)
     cloner = Cloner(config, demos, seed=seed, iterations=iterations, weights=weights, actions=actions)

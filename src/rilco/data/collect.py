@@ -45,6 +45,9 @@ def collect(
     A few environments play episodes side by side; an episode's start and its noise depend on its number alone.
     `action_noise` is the variance of Gaussian noise on every action, in units of the policy's actions; what is recorded
     is the action with its noise, as it was executed. `progress` is told the number of finished pairs, or episodes.
+
+        >>> rilco.collect(rilco.load_policy("runs/mine"), rilco.Task(env="Pendulum-v1"), episodes=2)
+        Demonstrations(obs=[400, 3], action=[400, 1], episodes=2, demonstrators=1, known=[reward, terminated, truncated])
     """
     _check_amounts(pairs, episodes, action_noise)
     std = _action_std(policy, deterministic, action_noise)

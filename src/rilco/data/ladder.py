@@ -81,7 +81,8 @@ def load_policy(source: str | os.PathLike[str]) -> Policy:
 
     Needs NumPy and safetensors, and not JAX.
 
-        >>> rilco.load_policy("hopper#1").predict(obs)
+        >>> rilco.load_policy("hopper#1")
+        Policy(hopper, 15 -> 64 -> 64 -> 3)
     """
     return open_policy(source)[0]
 

@@ -28,6 +28,9 @@ def load_demonstrations(
     an expert (in the authors' naming `P1.0`) and others that are not (`P0.4` to `P0.0`); `seed` is that of `mix`.
     Without a noise rate, every pair is used. `obs_keys` chooses what makes up an observation in formats that name its
     parts; with `flat_too`, files without names are taken to hold just that.
+
+        >>> rilco.load_demonstrations("mine.hdf5")
+        Demonstrations(obs=[600, 3], action=[600, 1], episodes=12, demonstrators=1, known=[])
     """
     if noise_rate is not None:
         check_noise_rate(noise_rate)

@@ -66,6 +66,11 @@ def mix(
 
     The seed places the runs, as in the paper; without one they are spread evenly. The same arguments always give
     the same data. A run is an episode of its own, or two where it passes the end of an episode in its source.
+
+        >>> expert = rilco.load_demonstrations("mine.hdf5")
+        >>> worse = rilco.Demonstrations(expert.obs, -expert.action, demonstrator_names=("worse",))
+        >>> rilco.mix(expert, [worse], noise_rate=0.2).noise_fraction
+        0.2
     """
     pairs = pairs_from_each(noise_rate, len(expert), len(non_experts))
     if noise_rate > 0.0 and pairs == 0:

@@ -23,7 +23,13 @@ _NON_FINITE_ALLOWED = ContextVar("non_finite_allowed", default=False)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Demonstrations:
-    """State-action pairs and what is known of each; checked when made, and read-only from then on."""
+    """State-action pairs and what is known of each; checked when made, and read-only from then on.
+
+    >>> angle = np.linspace(-3.0, 3.0, 600)
+    >>> obs = np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
+    >>> rilco.Demonstrations(obs, -obs[:, 1:2], episode=np.repeat(np.arange(12), 50))
+    Demonstrations(obs=[600, 3], action=[600, 1], episodes=12, demonstrators=1, known=[])
+    """
 
     obs: np.ndarray
     """[N, obs_dim] float32: what the demonstrator saw, not normalised."""

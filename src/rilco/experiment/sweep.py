@@ -59,10 +59,10 @@ def sweep(
     `steps` stand for the grid's own. Finished runs are skipped, interrupted ones go on, and a failed one does
     not stop the others. `jobs` runs go side by side.
 
-        >>> grid = {"env": "Pendulum-v1", "method": ["acktr", "ppo"], "steps": 200, "num_envs": 4, "final_episodes": 1}
-        >>> swept = rilco.sweep(grid, "runs/small", quiet=True)
+        >>> grid = {"env": "Pendulum-v1", "method": "acktr", "seed": [1, 2], "steps": 2_000}
+        >>> swept = rilco.sweep(grid, "runs/both", quiet=True)
         >>> sorted(swept.runs), swept.failures
-        (['Pendulum-v1/acktr/seed-1', 'Pendulum-v1/ppo/seed-1'], {})
+        (['Pendulum-v1/acktr/seed-1', 'Pendulum-v1/acktr/seed-2'], {})
     """
     chosen = choose(grid, only=only, seeds=seeds, steps=steps)
     with StopSignal() as stop:

@@ -66,6 +66,12 @@ def audit(
     in the folder `out`, and its classifiers are a further opinion; `offline` leaves them out. `good` and `bad` name
     demonstrators or demonstrations that you vouch for. `say` gets what should be known before training; `check` may refuse what
     was loaded.
+
+        >>> audit = rilco.audit("mine.hdf5")
+        >>> audit.demonstrations
+        Demonstrations(obs=[600, 3], action=[600, 1], episodes=12, demonstrators=1, known=[])
+        >>> audit.save("audit")
+        PosixPath('audit/index.html')
     """
     from rilco.options import make_config
 

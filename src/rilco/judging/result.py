@@ -30,7 +30,12 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """Demonstrations and the verdict on them. `save` writes it with a page to look at."""
+    """Demonstrations and the verdict on them. `save` writes it with a page to look at.
+
+    >>> audit = rilco.audit("mine.hdf5")
+    >>> sum(len(part) for part in (audit.kept, audit.dropped) if part) <= len(audit.demonstrations)
+    True
+    """
 
     demonstrations: Demonstrations
     """Those that were judged; in pieces, where that was asked for."""
@@ -95,6 +100,9 @@ def load_audit(
     """An audit that was saved, with its demonstrations read again: from `demos`, or from where they were.
 
     `trust_env` allows audit.json to name a module that is imported, for pictures and for formats that describe it.
+
+        >>> audit = rilco.load_audit("audit")
+        >>> good = audit.kept or audit.demonstrations  # nothing may be sure enough to keep
     """
     verdict, source, config, scores, notes = record.read_record(Path(folder))
     if demos is None and not source.files:

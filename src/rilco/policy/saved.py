@@ -30,7 +30,13 @@ HEADER = {"format", "card", "actions", "sha256"}  # of which files of the first 
 
 @dataclass(frozen=True, repr=False)
 class Policy:
-    """Normalised observation -> tanh network -> a mean action beside a fixed log-std, or logits of choices."""
+    """Normalised observation -> tanh network -> a mean action beside a fixed log-std, or logits of choices.
+
+    >>> policy = rilco.load_policy("hopper#1")
+    >>> policy.predict(np.zeros(15)).shape, policy.predict(np.zeros((8, 15)), deterministic=False).shape
+    ((3,), (8, 3))
+    >>> policy.save("copy.safetensors")
+    """
 
     obs_mean: np.ndarray  # [obs_dim]
     obs_var: np.ndarray  # [obs_dim]

@@ -47,7 +47,7 @@ def report(
     The same as `rilco report`. `frames` renders the strips, which takes a few seconds a policy. What cannot be read,
     rendered or compared is listed on the page. The figures are beside the page, in `figures`, as PNG and SVG.
 
-        >>> rilco.report("results", "report", frames=False)
+        >>> rilco.report("runs", "report", frames=False)
         PosixPath('report/index.html')
     """
     root, folder = Path(results), Path(out)

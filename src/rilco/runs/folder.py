@@ -35,7 +35,12 @@ from rilco.runs.paths import (
 
 @dataclass(frozen=True)
 class Run:
-    """A finished or interrupted run, for reading."""
+    """A finished or interrupted run, for reading.
+
+    >>> run = rilco.load_run("runs/mine")
+    >>> run.policy, run.metrics()[-1]["transitions"]
+    (Policy(Pendulum-v1, 3 -> 64 -> 64 -> 1), 2560)
+    """
 
     path: Path
 

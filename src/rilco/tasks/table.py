@@ -18,7 +18,11 @@ from rilco.tasks.trust import require_trust
 
 @dataclass(frozen=True)
 class Task:
-    """Which environment a run uses: a Bullet task or any other, and how it is made."""
+    """Which environment a run uses: a Bullet task or any other, and how it is made.
+
+    >>> rilco.Task(env="Pendulum-v1", env_kwargs={"g": 3.7}).dimensions()
+    (3, 1)
+    """
 
     task: str | None = None
     """A Bullet task: halfcheetah, hopper, walker2d or ant."""

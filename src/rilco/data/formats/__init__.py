@@ -157,7 +157,9 @@ def save_demonstrations(
 ) -> None:
     """Write demonstrations, in the format of the path's ending or in the one that is named; all or nothing.
 
-    >>> rilco.save_demonstrations(audit.kept, "good.hdf5")
+    >>> demos = rilco.load_demonstrations("mine.hdf5")
+    >>> rilco.save_demonstrations(demos, "again.npz")
+    >>> rilco.save_demonstrations(demos, "again.hdf5", format="robomimic", env="Pendulum-v1")
     """
     save_file(demos, path, format, env=env)
 
