@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.environments import env_id
+from tests.environments import Drift, env_id
 
 import rilco
 
@@ -177,3 +178,53 @@ def test_a_sweep_tells_which_runs_failed(tmp_path: Path) -> None:
     swept = rilco.sweep(jobs, tmp_path, workers=1, quiet=True)
     assert swept.runs == {}
     assert "exit code" in swept.failures["broken"]
+
+
+def local_env() -> Any:
+    class Inside(Drift):
+        pass
+
+    return Inside
+
+
+def changed(**arrays: Any) -> rilco.Demonstrations:
+    return dataclasses.replace(demonstrations(), **arrays)
+
+
+PAIRS = len(demonstrations())
+CHOICES = np.arange(PAIRS) % 2  # of Steps there are more
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"env": lambda: Drift()}, "a lambda has no name. Worker processes import"),
+        ({"env": local_env()}, "inside a function.*Define it at the top of a module"),
+        ({"env": Drift()}, "made already cannot be used"),
+        ({"env": Drift, "env_kwargs": {"size": object()}}, "what JSON can hold"),
+        ({"env": "tests.environments:Grows"}, "Spaces must not change"),
+        ({"env": "tests.environments:Rewires"}, "its spaces change"),
+        ({"env": "tests.environments:Huge"}, "first observation holds"),
+        ({"demos": changed(action=CHOICES)}, "choices, but .*Drift.* takes quantities"),
+        ({"env": env_id("Steps")}, "quantities, such as .* takes choices"),
+        (
+            {"env": env_id("Steps"), "demos": changed(action=CHOICES - 1)},
+            "the first is -1 in row 0. Expected whole",
+        ),
+        ({"env": env_id("Named"), "settings": {"obs_keys": "state/z"}}, "state/z.*state/y"),
+        ({"demos": changed(obs=np.full((PAIRS, 2), 1e30))}, r"reach 1e\+30 in dimension 0"),
+        ({"demos": changed(action=100 * demonstrations().action)}, "times as large .* other units"),
+    ],
+    ids=lambda value: value.replace(" ", "-")[:30] if isinstance(value, str) else "",
+)
+def test_bad_input_is_refused_before_training(tmp_path: Path, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(rilco.RilcoError, match=said):
+        train(tmp_path / "run", **{"demos": demonstrations(), **options})
+    assert list(tmp_path.iterdir()) == [], "nothing was begun"
+
+
+def test_single_actions_that_are_far_out_are_a_warning(tmp_path: Path) -> None:
+    action = demonstrations().action.copy()
+    action[::50] *= 1e4
+    with pytest.warns(UserWarning, match=r"5 of 240 pairs have an action more than 100 times"):
+        train(tmp_path / "run", demos=changed(action=action), steps=20)
