@@ -22,11 +22,12 @@ from rilco.reporting.drawing import figure_files
 from rilco.reporting.figures import curve_figure
 from rilco.reporting.seeds import SeedComparison, compare_seeds, seeds_figures
 from rilco.reporting.style import method_style, number, task_label, tasks_in_order
+from rilco.runs.folder import Run
 from rilco.runs.results import read_results
 from rilco.words import plural
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs" / "results.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "results.md", ROOT / "docs" / "environments.md")
 FIGURES = ROOT / "docs" / "figures"
 RATE = 0.4
 HEADLINE = ("ril-co", "gail-logistic")
@@ -44,6 +45,7 @@ def main() -> int:
         "seeds": lambda: seeds_table(rows),
         "headline": lambda: headline_sentence(rows),
         "progress": lambda: progress_table(found),
+        "discrete": discrete_table,
     }
     stale = [page for page in PAGES if update(page, blocks, check=check)]
     if not check:
@@ -110,6 +112,28 @@ def progress_table(found: Sorted) -> str:
         lengths = sorted({f"{length / 1e6:.2g} M" for length in cell.lengths})
         lines.append(
             f"| {task_label(key.task)} | {method_style(key.method).label} | {len(cell.runs)} | {', '.join(lengths)} |"
+        )
+    return "\n".join(lines)
+
+
+def discrete_table() -> str:
+    """The last evaluation of every run of benchmarks/discrete.py."""
+    lines = [
+        "| environment | method | transitions | each seed | mean | episodes |",
+        "|---|---|---|---|---|---|",
+    ]
+    runs = read_results(ROOT / "results" / "discrete").runs
+    cells = sorted({(run.config.task.name, run.config.method) for run in runs})
+    for cell in cells:
+        here = [run for run in runs if (run.config.task.name, run.config.method) == cell]
+        last = [Run(run.path).evaluations()[-1] for run in sorted(here, key=lambda run: run.config.seed)]
+        returns = [line["eval_return"] for line in last]
+        lengths = {run.config.method: f"{run.config.steps:,}" for run in here}
+        transitions = "none" if cell[1] == "bc" else lengths[cell[1]]
+        shown = " ".join(f"{value:,.0f}" for value in returns)
+        episodes = ", ".join(sorted({str(line["eval_episodes"]) for line in last}))
+        lines.append(
+            f"| {cell[0]} | {cell[1]} | {transitions} | {shown} | {np.mean(returns):,.0f} | {episodes} |"
         )
     return "\n".join(lines)
 
