@@ -1,7 +1,8 @@
-"""Methods and formats from outside the package: an entry in a table is all that it takes."""
+"""Methods, formats and judges from outside the package: an entry in a table is all that it takes."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -20,9 +21,10 @@ from rilco.config import RunConfig
 from rilco.data import formats
 from rilco.data.formats import save_file
 from rilco.data.record import Demonstrations
-from rilco.errors import ConfigError, RunError
+from rilco.errors import AuditError, ConfigError, RunError
 from rilco.experiment.cost import kind
 from rilco.experiment.grid import run_name
+from rilco.judging import opinion
 from rilco.methods import METHODS, Look, Method, find, register
 from rilco.options import make_config
 from rilco.outside import MODULES
@@ -185,19 +187,20 @@ def test_entries_that_cannot_work_are_refused(name: str, fields: dict[str, objec
 
 @pytest.fixture
 def documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Modules as docs/extending.md shows them: documented_method and documented_format."""
+    """Modules as docs/extending.md shows them: documented_method, documented_format, documented_judge."""
     page = (Path(__file__).parents[1] / "docs" / "extending.md").read_text()
     for name, code in zip(
-        ("method", "format"), re.findall(r"```python\n(.*?)```", page, re.DOTALL), strict=True
+        ("method", "format", "judge"), re.findall(r"```python\n(.*?)```", page, re.DOTALL), strict=True
     ):
         (tmp_path / f"documented_{name}.py").write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
-    monkeypatch.setenv(MODULES, "documented_method, documented_format")
+    monkeypatch.setenv(MODULES, "documented_method, documented_format, documented_judge")
     yield tmp_path
     METHODS.pop("near", None)
     formats._OUTSIDE.pop("table", None)
-    for name in ("method", "format"):
+    opinion._OUTSIDE.pop("short", None)
+    for name in ("method", "format", "judge"):
         sys.modules.pop(f"documented_{name}", None)
 
 
@@ -226,3 +229,35 @@ def test_formats_that_cannot_work_are_refused() -> None:
     with pytest.raises(ConfigError, match="with its dot"):
         formats.register(own._replace(name="mine", extensions=("mine",)))
     assert formats.formats() == formats.FORMATS
+
+
+def cut_short() -> Demonstrations:
+    """Noise, of which no judge can tell anything but that two of twelve demonstrations are short."""
+    rng = np.random.default_rng(0)
+    episode = np.repeat(np.arange(12), [20] * 10 + [4] * 2)
+    obs = rng.standard_normal((len(episode), 2))
+    return Demonstrations(obs, rng.uniform(-1, 1, (len(episode), 1)), episode=episode)
+
+
+def test_the_documented_judge_is_asked_and_stored(documented: Path) -> None:
+    judged = rilco.audit(cut_short())
+    says = judged.verdict.opinions[-1]
+    assert (says.judge, says.good.tolist()) == ("short", [0.98] * 10 + [0.02] * 2)
+    assert "judge short" in judged.verdict.summary
+    assert [one.decision != "keep" for one in judged.verdict.demonstrations[-2:]] == [True, True]
+    judged.save(documented / "audit")
+    stored = rilco.load_audit(documented / "audit", cut_short())
+    assert stored.verdict.opinions[-1].reasons[-1] == "It has 4 pairs; usual are 20."
+
+
+def test_judges_that_cannot_work_are_refused(documented: Path) -> None:
+    for name in ("ril-co", "My judge"):
+        with pytest.raises(ConfigError, match=f"cannot be called '{name}'"):
+            opinion.register(name, opinion.Opinion)
+    rilco.audit(cut_short())
+    right = opinion._OUTSIDE["short"]
+    for wrong in ({"good": np.ones(3)}, {"good": np.full(12, 1.5)}):
+        spoiled = dataclasses.replace(right(cut_short()), **wrong)
+        opinion.register("short", lambda demos, said=spoiled: said)  # type: ignore[misc]
+        with pytest.raises(AuditError, match="The judge 'short'"):
+            rilco.audit(cut_short())

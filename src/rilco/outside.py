@@ -1,4 +1,4 @@
-"""Modules from outside the package, which register methods and formats of their own when they are imported."""
+"""Modules from outside the package, which register methods, formats and judges of their own when they are imported."""
 
 from __future__ import annotations
 

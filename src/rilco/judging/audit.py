@@ -19,6 +19,7 @@ from rilco.judging import before
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.joining import join
 from rilco.judging.offline import judge_offline
+from rilco.judging.opinion import ask_outside
 from rilco.judging.record import Source
 from rilco.judging.result import Audit, Paths, load_audit
 from rilco.judging.windows import in_pieces
@@ -225,7 +226,7 @@ def _judge(
     progress: Callable[[str, float], None] | None,
     say: Say,
 ) -> Audit:
-    """The offline judges first, then RIL-Co's classifiers where they are asked, then the user's cut."""
+    """The offline judges first, then those from outside, then RIL-Co's classifiers where they are asked, then the user's cut."""
     demos = in_pieces(whole, source.pieces)
     notes = before.check_demonstrations(demos, config.judges)
     if classify is not None and run_config is not None:
@@ -235,6 +236,8 @@ def _judge(
     verdict = judge_offline(
         _plainly_named(demos), config.judges, good=_plain(good), bad=_plain(bad), progress=progress
     )
+    for opinion in ask_outside(demos, len(verdict.demonstrations)):
+        verdict = join(verdict, opinion, config)
     scores = None
     if classify is not None:
         say(f"Without a simulator: {verdict.summary} Now RIL-Co's classifiers are asked.")

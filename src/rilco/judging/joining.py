@@ -21,8 +21,9 @@ NOBODY = "nobody"
 def join(verdict: Verdict, opinion: Opinion, config: AuditConfig) -> Verdict:
     """The verdict with one more opinion. An opinion without standing is shown, and changes nothing."""
     opinions = (*verdict.opinions, opinion)
+    who, s = _named(opinion.judge), "" if opinion.judge == "ril-co" else "s"
     if opinion.standing == 0.0:
-        summary = f"{verdict.summary} RIL-Co's classifiers abstain."
+        summary = f"{verdict.summary} {who} abstain{s}."
         return replace(verdict, opinions=opinions, summary=summary)
     judged = tuple(
         _join_one(one, float(good), reason, opinion.judge, config)
@@ -43,14 +44,12 @@ def join(verdict: Verdict, opinion: Opinion, config: AuditConfig) -> Verdict:
     agreed = 1.0 - float(pairs[split].sum() / pairs.sum())
     if alone:
         confidence = min(opinion.standing, config.alone)
-        said = "Only RIL-Co's classifiers see something here, so this is a proposal: look before you use it."
+        said = f"Only {who.replace('The', 'the', 1)} see{s} something here, so this is a proposal: look before you use it."
     elif agreed == 1.0:
-        confidence, said = verdict.confidence, "RIL-Co's classifiers say the same."
+        confidence, said = verdict.confidence, f"{who} say{s} the same."
     else:
         confidence = verdict.confidence * agreed
-        said = (
-            f"RIL-Co's classifiers disagree about {int(split.sum()):,} demonstrations, which are now unsure."
-        )
+        said = f"{who} disagree{s} about {int(split.sum()):,} demonstrations, which are now unsure."
     families = tuple(
         replace(family, decision=_most(judged, family.demonstrations)) for family in verdict.families
     )
@@ -65,6 +64,10 @@ def join(verdict: Verdict, opinion: Opinion, config: AuditConfig) -> Verdict:
     )
 
 
+def _named(judge: str) -> str:
+    return "RIL-Co's classifiers" if judge == "ril-co" else f"The judge {judge}"
+
+
 def _join_one(one: Judgement, good: float, reason: str, judge: str, config: AuditConfig) -> Judgement:
     if one.judge == VOUCHED:
         return one
@@ -75,7 +78,7 @@ def _join_one(one: Judgement, good: float, reason: str, judge: str, config: Audi
         return replace(one, decision=says, probability=good, judge=judge, reason=reason)
     if one.decision == "unsure":  # the others disagree already; one more voice does not settle it
         return one
-    reason = f"The judges disagree. {one.judge.capitalize()}: {one.reason} RIL-Co's classifiers: {reason}"
+    reason = f"The judges disagree. {one.judge.capitalize()}: {one.reason} {_named(judge)}: {reason}"
     return replace(one, decision="unsure", probability=0.5, judge=NOBODY, reason=reason)
 
 
