@@ -4,7 +4,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
-RUN_EXTRAS := bullet,video,tensorboard,plot,formats
+RUN_EXTRAS := demo,video,tensorboard,plot,formats
 # What the tests and checks look at; folders that do not exist yet are left out.
 CODE := $(wildcard src tests benchmarks examples)
 # Extra arguments for one run, for example: make test ARGS="-m 'not slow'"

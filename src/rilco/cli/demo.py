@@ -11,9 +11,9 @@ import click
 @click.command(short_help="A small example from start to end.")
 @click.option("--out", default="runs/demo", show_default=True, type=click.Path(path_type=Path))
 def command(out: Path) -> None:
-    """Make noisy demonstrations of HalfCheetah, imitate them with RIL-Co and with GAIL, and audit them.
+    """Make noisy demonstrations, imitate them with RIL-Co and with GAIL, and audit them.
 
-    Takes several minutes on two cores. Interrupted, it goes on where it was when called again.
+    Of PyBullet's HalfCheetah, or of a MuJoCo pendulum where PyBullet is not installed. Takes several minutes on two cores. Interrupted, it goes on where it was when called again.
     """
     from rilco.cli.example import run_demo
     from rilco.runs.interrupt import exit_code

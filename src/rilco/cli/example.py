@@ -5,15 +5,20 @@ Every stage is kept in the output folder and done once: an interrupted demo goes
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rilco.bc.training import clone
-from rilco.data.ladder import shipped_rung
+from rilco.data.collect import collect
+from rilco.data.formats import save_file
+from rilco.data.ladder import load_policy, shipped_rung
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.data.standard import standard_files
-from rilco.errors import RunError
+from rilco.errors import RunError, TaskError, require
 from rilco.evaluation import evaluate, play
 from rilco.experiment.grid import Job
 from rilco.experiment.launch import LOGS
@@ -23,11 +28,16 @@ from rilco.judging.record import PAGE
 from rilco.options import make_config
 from rilco.policy.saved import Policy
 from rilco.runs.folder import Run
+from rilco.runs.how import How
 from rilco.runs.interrupt import StopSignal
-from rilco.runs.paths import AUDIT, policy_file
+from rilco.runs.paths import AUDIT, policy_file, snapshots
 from rilco.tasks.table import Task
+from rilco.training import train_if_needed
 
-TASK = Task(task="halfcheetah")
+BULLET = Task(task="halfcheetah")
+MUJOCO = Task(env="InvertedPendulum-v5")
+"""Instead, where PyBullet is not installed. Its expert is trained first, and the worse policies are its own younger selves."""
+EXPERT_STEPS = 300_000
 NOISE_RATE = 0.4
 STEPS = 1_000_000
 METHODS = ("ril-co", "gail-logistic")
@@ -37,28 +47,71 @@ VIDEO_STEPS = 400
 CLONING_STEPS = 50_000
 
 
-def run_demo(out: Path, say: Callable[[str], None], *, steps: int = STEPS) -> None:
-    say(f"1/4  Demonstrations of {TASK.name}, by an expert and five worse policies that come with rilco.")
-    files = standard_files(TASK)
-    demos = load_demonstrations(files, NOISE_RATE)
+@dataclass(frozen=True)
+class Material:
+    """What the demo is about."""
+
+    task: Task
+    files: tuple[str, ...]
+    """Demonstrations, the expert's first."""
+    expert: Policy
+
+
+def run_demo(
+    out: Path, say: Callable[[str], None], *, steps: int = STEPS, expert_steps: int = EXPERT_STEPS
+) -> None:
+    material = bullet_material(say) if has_pybullet() else mujoco_material(out, say, expert_steps)
+    demos = load_demonstrations(material.files, NOISE_RATE)
     say(
         f"     {demos.noise_fraction:.0%} of the {len(demos):,} pairs are a worse policy's. No label says which."
     )
     say(f"2/4  Imitation from these demonstrations alone, {steps:,} transitions each.")
-    runs = train_side_by_side(out, steps)
+    runs = train_side_by_side(material, out, steps)
     say(
         "3/4  The audit: which demonstrations are unlike the others, in seconds. Then a clone of what it keeps."
     )
-    page, cleaned = audit_and_clone(out / AUDIT, say)
+    page, cleaned = audit_and_clone(material, out / AUDIT, say)
     say(f"4/4  Returns of the deterministic policies over {EPISODES} episodes:")
-    report(files, demos, runs, cleaned, out, say)
+    report(material, demos, runs, cleaned, out, say)
     say(f"Audit   {page}")
 
 
-def train_side_by_side(out: Path, steps: int) -> dict[str, Run]:
+def has_pybullet() -> bool:
+    return importlib.util.find_spec("pybullet") is not None
+
+
+def bullet_material(say: Callable[[str], None]) -> Material:
+    say(f"1/4  Demonstrations of {BULLET.name}, by an expert and five worse policies that come with rilco.")
+    return Material(BULLET, standard_files(BULLET), shipped_rung(BULLET.name, 1)[0])
+
+
+def mujoco_material(out: Path, say: Callable[[str], None], steps: int) -> Material:
+    """Trained and collected once."""
+    require("mujoco", "Without PyBullet, the demo's simulations", "demo")
+    say(
+        f"1/4  Demonstrations of {MUJOCO.name}, by an expert that is trained now and its five younger selves."
+    )
+    options = {"env": MUJOCO.env, "method": "acktr", "steps": steps, "snapshot_every": steps // 15}
+    run = train_if_needed(make_config(options), out / "expert", How())
+    files = []
+    for rung, policy in enumerate([run.policy, *map(load_policy, snapshots(run.path)[4::-1])], start=1):
+        files.append(out / "demos" / f"{rung}.npz")
+        if not files[-1].exists():
+            files[-1].parent.mkdir(parents=True, exist_ok=True)
+            save_file(collect(policy, MUJOCO, expert=rung == 1, name=f"policy-{rung}"), files[-1])
+    return Material(MUJOCO, tuple(map(str, files)), run.policy)
+
+
+def train_side_by_side(material: Material, out: Path, steps: int) -> dict[str, Run]:
     """Train both, go on training, or do nothing, depending on what is there; a live table shows them."""
-    options = {"task": TASK.name, "noise_rate": NOISE_RATE, "steps": steps, "evaluate_every": EVALUATE_EVERY}
-    jobs = [Job(method, make_config({"method": method, **options})) for method in METHODS]
+    own: dict[str, Any] = {
+        "task": material.task.task,
+        "env": material.task.env,
+        "noise_rate": NOISE_RATE,
+        "steps": steps,
+    }
+    own |= {"demos": material.files if material.task.env else None, "evaluate_every": EVALUATE_EVERY}
+    jobs = [Job(method, make_config({"method": method, **own})) for method in METHODS]
     with StopSignal() as stop:
         swept = train_all(jobs, out, stop=stop)
         stop.raise_if_requested()
@@ -68,42 +121,46 @@ def train_side_by_side(out: Path, steps: int) -> dict[str, Run]:
     return swept.runs
 
 
-def audit_and_clone(out: Path, say: Callable[[str], None]) -> tuple[Path, Path]:
+def audit_and_clone(material: Material, out: Path, say: Callable[[str], None]) -> tuple[Path, Path]:
     """The audit's page, and the policy that was cloned from what the audit kept."""
     page, policy = out / PAGE, out / "clone.safetensors"
     if not policy.exists():
-        judged = audit(task=TASK.name, noise_rate=NOISE_RATE, offline=True)
+        task = material.task
+        judged = audit(material.files, task=task.task, env=task.env, noise_rate=NOISE_RATE, offline=True)
         say(f"     {judged.verdict.summary}")
         judged.save(out)
-        kept, actions = judged.kept or judged.demonstrations, TASK.spaces().actions
+        kept, actions = judged.kept or judged.demonstrations, task.spaces().actions
         clone(kept, gradient_steps=CLONING_STEPS, actions=actions).save(policy)
     return page, policy
 
 
 def report(
-    files: tuple[str, ...],
+    material: Material,
     demos: Demonstrations,
     runs: dict[str, Run],
     cleaned: Path,
     out: Path,
     say: Callable[[str], None],
 ) -> None:
-    expert, _ = shipped_rung(TASK.name, 1)
-    policies: dict[str, Policy | Path] = {"the expert": expert}
+    policies: dict[str, Policy | Path] = {"the expert": material.expert}
     policies |= {method: policy_file(run.path, "last") for method, run in runs.items()}
     policies["the clone"] = cleaned
     returns = {
-        name: evaluate(policy, task=TASK, episodes=EPISODES).returns for name, policy in policies.items()
+        name: evaluate(policy, task=material.task, episodes=EPISODES).returns
+        for name, policy in policies.items()
     }
     for name, values in returns.items():
         say(f"     {name:<14} {values.mean():8,.0f} ± {values.std():,.0f}")
-    say(
-        f"     {'the data':<14} {data_return(files, demos):8,.0f}   (its demonstrators, weighted by their pairs)"
-    )
+    mean = data_return(material.files, demos)
+    say(f"     {'the data':<14} {mean:8,.0f}   (its demonstrators, weighted by their pairs)")
     curve, video = out / "learning_curves.png", out / "ril-co.mp4"
-    draw_curves(runs, float(returns["the expert"].mean()), curve)
-    play(runs["ril-co"].path, video, max_steps=VIDEO_STEPS)
-    say(f"\nPicture {curve}\nVideo   {video}\nRuns    {', '.join(str(run.path) for run in runs.values())}")
+    draw_curves(runs, float(returns["the expert"].mean()), curve, material.task.name)
+    try:
+        play(runs["ril-co"].path, video, max_steps=VIDEO_STEPS)
+        shown = str(video)
+    except TaskError as error:  # a machine that cannot draw can still learn
+        shown = f"none: {error}"
+    say(f"\nPicture {curve}\nVideo   {shown}\nRuns    {', '.join(str(run.path) for run in runs.values())}")
 
 
 def data_return(files: tuple[str, ...], demos: Demonstrations) -> float:
@@ -113,7 +170,7 @@ def data_return(files: tuple[str, ...], demos: Demonstrations) -> float:
     return sum(share * mean_return for share, mean_return in shares)
 
 
-def draw_curves(runs: dict[str, Run], expert_return: float, file: Path) -> None:
+def draw_curves(runs: dict[str, Run], expert_return: float, file: Path, title: str) -> None:
     """Evaluated return over transitions, the expert's as a line."""
     from matplotlib.figure import Figure
 
@@ -124,6 +181,6 @@ def draw_curves(runs: dict[str, Run], expert_return: float, file: Path) -> None:
         x, y = [p["transitions"] for p in points], [p["eval_return"] for p in points]
         axes.plot(x, y, style, linewidth=2, label=method)
     axes.axhline(expert_return, color="black", linewidth=1, linestyle=":", label="expert")
-    axes.set(xlabel="transitions", ylabel="return", title=f"{TASK.name}, noise rate {NOISE_RATE}")
+    axes.set(xlabel="transitions", ylabel="return", title=f"{title}, noise rate {NOISE_RATE}")
     axes.legend(frameon=False)
     figure.savefig(file, dpi=120)

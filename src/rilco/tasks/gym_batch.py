@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,8 @@ from rilco.tasks.batch import Spaces, Step
 from rilco.tasks.factory import make_environment
 from rilco.tasks.spaces import read_spaces
 
+DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "MUJOCO_GL")
+"""Environment variables, one of which says what MuJoCo draws with."""
 LARGEST = 1e15
 """Of numbers in an observation: the squares of larger ones overflow."""
 
@@ -70,6 +73,11 @@ class GymBatch:
         return shaped.astype(space.dtype)
 
     def render(self, row: int) -> np.ndarray:
+        if hasattr(self.envs[row].unwrapped, "mujoco_renderer") and not any(map(os.environ.get, DISPLAYS)):
+            raise TaskError(  # MuJoCo would end the process
+                f"{self.name}: there is no display to draw on. MuJoCo draws without one with MUJOCO_GL=egl or "
+                "MUJOCO_GL=osmesa in the environment, where one of these is installed."
+            )
         frame = self.envs[row].render()
         if not isinstance(frame, np.ndarray):
             raise TaskError(f"{self.name}: render() gave {type(frame).__name__}, not an RGB array.")

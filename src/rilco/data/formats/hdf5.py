@@ -39,7 +39,8 @@ def writing(path: Path) -> Iterator[h5py.File]:
     image = io.BytesIO()
     with h5py.File(image, "w") as file:
         yield file
-    path.write_bytes(image.getbuffer())
+    with image.getbuffer() as view:  # let go of also where the disk is full
+        path.write_bytes(view)
 
 
 def child(parent: h5py.Group, name: str) -> h5py.Group | h5py.Dataset | None:
