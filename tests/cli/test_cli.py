@@ -78,6 +78,7 @@ def test_errors_are_one_paragraph_without_a_traceback(tmp_path):
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.bullet
 def test_evaluate_and_play(hopper_policy, tmp_path):
     result = rilco("evaluate", hopper_policy, "--episodes", 3, "--json")
     table = json.loads(result.stdout)
@@ -103,6 +104,7 @@ def test_bad_policy_file(tmp_path):
     assert "not a readable policy file" in result.stderr
 
 
+@pytest.mark.bullet
 def test_policy_of_another_environment(hopper_policy):
     policy = load_policy(hopper_policy)
     dataclasses.replace(policy, card={"task": "ant"}).save(hopper_policy)
@@ -155,6 +157,7 @@ def test_bad_counts(text):
         COUNT.convert(text, None, None)
 
 
+@pytest.mark.bullet
 def test_bench_writes_the_documented_json(tmp_path):
     result = rilco("bench", "--task", "hopper", "--iterations", 2, "--json", tmp_path / "bench.json")
     assert result.returncode == 0, result.stderr

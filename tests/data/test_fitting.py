@@ -38,6 +38,7 @@ def check(task: Task, given: Demonstrations) -> Demonstrations:
         return fit(given, task.spaces(), task.name)
 
 
+@pytest.mark.bullet
 def test_fitting_demonstrations_stay_as_they_are() -> None:
     for task, given in (
         (DRIFT, demos(quantities())),
@@ -73,6 +74,7 @@ def test_choices_out_of_range() -> None:
         check(TWO, demos(choices()))
 
 
+@pytest.mark.bullet
 def test_actions_a_hundred_times_too_large() -> None:
     with pytest.raises(DemonstrationError, match=r"typical action is \d+ times as large .*other units"):
         check(DRIFT, demos(100.0 * quantities()))

@@ -27,6 +27,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return tmp_path / "cache"
 
 
+@pytest.mark.bullet
 def test_six_files_the_experts_first(cache: Path) -> None:
     files = standard_files(TASK)
     parts = [load_demonstrations(file) for file in files]
@@ -35,6 +36,7 @@ def test_six_files_the_experts_first(cache: Path) -> None:
     assert all(len(part) >= 200 for part in parts)
 
 
+@pytest.mark.bullet
 def test_the_same_bytes_every_time_and_no_work_the_second_time(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -52,6 +54,7 @@ def test_the_same_bytes_every_time_and_no_work_the_second_time(
     assert not [path for path in cache.iterdir() if path.name.startswith(".")], "nothing unfinished is left"
 
 
+@pytest.mark.bullet
 def test_a_run_without_files_has_the_standard_mixture(cache: Path) -> None:
     config = make_config({"task": "hopper", "noise_rate": 0.4})
     demos = read_demonstrations(config)
@@ -61,12 +64,14 @@ def test_a_run_without_files_has_the_standard_mixture(cache: Path) -> None:
     assert demos.fingerprint() == load_demonstrations(standard_files(TASK), 0.4, seed=1).fingerprint()
 
 
+@pytest.mark.bullet
 def test_what_is_recorded_is_what_the_shipped_policy_does(cache: Path) -> None:
     demos = load_demonstrations(standard_files(TASK)[0])
     policy, _ = shipped_rung("hopper", 1)
     np.testing.assert_allclose(policy.predict(demos.obs[:50]), demos.action[:50], rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.bullet
 def test_gaussian_non_experts_are_the_expert_with_noise(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from rilco.data.collect import NoiseLevel
 
@@ -82,6 +87,7 @@ def test_gaussian_non_experts_are_the_expert_with_noise(cache: Path, monkeypatch
     assert spread == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4, 0.5], rel=0.3, abs=1e-9)
 
 
+@pytest.mark.bullet
 def test_a_cache_that_cannot_be_written_is_an_error_that_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,6 +136,7 @@ def test_the_ladder_has_the_published_qualities(task: str) -> None:
         assert f"--seed {card['seed']}" in card["command"]
 
 
+@pytest.mark.bullet
 @pytest.mark.slow
 @pytest.mark.parametrize("task", PUBLISHED_RETURNS)
 def test_the_cards_say_what_the_policies_do(task: str) -> None:

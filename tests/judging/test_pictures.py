@@ -64,6 +64,7 @@ def registered():
         del gymnasium.registry[name]
 
 
+@pytest.mark.bullet
 @pytest.mark.parametrize("name", ROBOTS)
 def test_a_posed_robot_gives_the_observation_back(name):
     """Falling about at random takes the torso far from upright, also over more than a quarter turn."""
@@ -91,6 +92,7 @@ def test_a_posed_robot_gives_the_observation_back(name):
         posed.close()
 
 
+@pytest.mark.bullet
 def test_a_robot_on_its_back():
     """Beyond a quarter turn the Euler angles flip; the pose must not."""
     import pybullet
@@ -108,6 +110,7 @@ def test_a_robot_on_its_back():
         batch.close()
 
 
+@pytest.mark.bullet
 def test_frames_show_the_pose():
     upright, bent = np.zeros(15), np.zeros(15)
     bent[7] = 0.9
@@ -118,6 +121,7 @@ def test_frames_show_the_pose():
     assert (frames[0] != frames[1]).any(axis=-1).mean() > 0.005
 
 
+@pytest.mark.bullet
 def test_observations_of_another_task_are_refused():
     with pytest.raises(TaskError, match=r"hopper: observations have the shape \[2, 4\]; expected \[n, 15\]"):
         pose_frames(Task(task="hopper"), np.zeros((2, 4)))
