@@ -13,7 +13,7 @@ import time
 import types
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from rilco.errors import RunError
 
@@ -140,7 +140,7 @@ def as_record(record: type[_Record], table: Any, where: str) -> _Record:
             values[name] = as_record(wanted, value, f"{where}: {name}")  # type: ignore[arg-type]
             continue
         values[name] = tuple(value) if isinstance(value, list) else value
-        if not _fits(values[name], wanted):
+        if not fits(values[name], wanted):
             shown = wanted.__name__ if isinstance(wanted, type) else wanted
             raise RunError(f"{where}: expected {name} to be {shown}, found {brief(value)}.")
     try:
@@ -154,17 +154,19 @@ def is_number(value: Any) -> bool:
     return isinstance(value, int | float) and type(value) is not bool and abs(value) <= sys.float_info.max
 
 
-def _fits(value: Any, wanted: Any) -> bool:
+def fits(value: Any, wanted: Any) -> bool:
     """Whether a value is of a type, as far as JSON knows types."""
     if wanted is Any:
         return True
     inner = get_args(wanted)
     if get_origin(wanted) in (Union, types.UnionType):
-        return any(_fits(value, one) for one in inner)
+        return any(fits(value, one) for one in inner)
+    if get_origin(wanted) is Literal:
+        return isinstance(value, str) and value in inner
     if get_origin(wanted) is tuple:
-        return isinstance(value, tuple) and all(_fits(item, inner[0]) for item in value)
+        return isinstance(value, tuple) and all(fits(item, inner[0]) for item in value)
     if get_origin(wanted) in (dict, Mapping):
-        return isinstance(value, dict) and all(_fits(item, inner[1]) for item in value.values())
+        return isinstance(value, dict) and all(fits(item, inner[1]) for item in value.values())
     if wanted is float:
         return is_number(value)
     if wanted is int:

@@ -422,6 +422,12 @@ def damage(table: dict[str, Any], what: str) -> None:
             del table["majority"]
         case "setting":
             table["config"]["judges"]["unknown"] = 1
+        case "type":
+            table["demonstrations"]["name"][2] = ["a list"]
+        case "type in a part":
+            table["families"][0]["name"] = None
+        case "no table":
+            table["source"] = []
         case "pairs":
             table["demonstrations"]["pairs"][0] = 7
 
@@ -434,6 +440,9 @@ def damage(table: dict[str, Any], what: str) -> None:
         ("decision", "demonstration 3"),
         ("missing", "majority"),
         ("setting", "unknown entry 'unknown'"),
+        ("type", r"demonstration 2: name is \['a list'\]"),
+        ("type in a part", "families: name is None"),
+        ("no table", "audit.json: a damaged audit"),
         ("pairs", "pairs.npz"),
     ],
 )

@@ -9,11 +9,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 
 from rilco.errors import AuditError, suggestion
+from rilco.files import brief, fits
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.config import JudgingConfig
 from rilco.judging.opinion import Opinion
@@ -208,7 +209,7 @@ def read_record(folder: Path) -> tuple[Verdict, Source, AuditConfig, np.ndarray 
         return _read(table, pairs)
     except AuditError as error:
         raise AuditError(f"{path}: a damaged audit: {error}") from error
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise AuditError(f"{path}: a damaged audit ({type(error).__name__}: {error}).") from error
 
 
@@ -219,6 +220,10 @@ def _read(
     names = [field.name for field in fields(Judgement)]
     if sorted(columns) != sorted(names) or len({len(columns[name]) for name in names}) != 1:
         raise AuditError("the columns of demonstrations are not those of an audit, or differ in length.")
+    for name, wanted in get_type_hints(Judgement).items():
+        wrong = [place for place, value in enumerate(columns[name]) if not fits(value, wanted)]
+        if wrong:
+            raise AuditError(f"demonstration {wrong[0]}: {name} is {brief(columns[name][wrong[0]])}.")
     judged = tuple(Judgement(*row) for row in zip(*(columns[name] for name in names), strict=True))
     for place, one in enumerate(judged):
         sound = one.index == place and one.decision in DECISIONS and 0.0 <= one.probability <= 1.0
@@ -251,7 +256,7 @@ def _read(
         _build(Source, source, "source"),
         _build(AuditConfig, {**config, "judges": _build(JudgingConfig, judges, "config.judges")}, "config"),
         pairs.get("classifier_score"),
-        tuple(table["notes"]),
+        tuple(map(str, table["notes"])),
     )
 
 
@@ -293,4 +298,7 @@ def _build(record: type[_Record], table: Mapping[str, Any], where: str) -> _Reco
         raise AuditError(f"{where} has the unknown entry {unknown[0]!r}.{suggestion(unknown[0], known)}")
     if missing := sorted(known - set(table)):
         raise AuditError(f"{where} has no entry {missing[0]!r}.")
+    for name, wanted in get_type_hints(record).items():
+        if not fits(table[name], wanted):
+            raise AuditError(f"{where}: {name} is {brief(table[name])}; expected {wanted}.")
     return record(**table)

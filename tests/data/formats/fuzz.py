@@ -25,11 +25,18 @@ from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
+from tests.experiment.tiny import fake_run, tiny
 
 from rilco.data.formats import FORMATS, load_file, save_file
 from rilco.data.record import Demonstrations
 from rilco.errors import RilcoError
+from rilco.judging.audit import audit
+from rilco.judging.record import JSON, PAIRS, read_record
 from rilco.policy.saved import Policy, load_policy
+from rilco.runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint, written_metrics
+from rilco.runs.metrics import read_metrics, read_progress
+from rilco.runs.paths import CHECKPOINTS, CONFIG, METRICS
+from rilco.runs.results import read_run
 
 VALUES = (0, 1, 127, 128, 255)
 ODD: tuple[Any, ...] = (
@@ -166,13 +173,16 @@ def mutate(sample: Path, rng: random.Random) -> tuple[Path, bytes]:
     files = [sample] if sample.is_file() else sorted(file for file in sample.rglob("*") if file.is_file())
     file = rng.choice(files)
     whole = file.read_bytes()
-    return file, damaged_json(whole, rng) if file.suffix == ".json" and rng.random() < 0.7 else damaged(
-        whole, rng
-    )
+    if not file.suffix.startswith(".json") or rng.random() < 0.3:
+        return file, damaged(whole, rng)
+    lines = whole.splitlines(keepends=True) if file.suffix == ".jsonl" else [whole]
+    place = rng.randrange(len(lines))
+    end = b"\n" if file.suffix == ".jsonl" else b""
+    return file, b"".join([*lines[:place], damaged_json(lines[place], rng) + end, *lines[place + 1 :]])
 
 
 def samples(folder: Path) -> dict[str, Path]:
-    """One of every kind that is read: each format, HDF5 with each filter, and a policy."""
+    """One of every kind that is read: each format, HDF5 with each filter, and what runs and audits write."""
     rng = np.random.default_rng(0)
     demos = Demonstrations(
         rng.normal(size=(12, 3)),
@@ -200,7 +210,48 @@ def samples(folder: Path) -> dict[str, Path]:
         (np.ones((4, 2), np.float32), np.ones(2, np.float32)),
     ]
     Policy(np.zeros(3), np.ones(3), layers, np.zeros(2), {"task": "ant"}).save(made["policy"])
+    return made | run_samples(folder)
+
+
+def run_samples(folder: Path) -> dict[str, Path]:
+    """What runs and audits write. The metrics have no checkpoint, whose checksum would catch all that is changed."""
+    made = {}
+    for name in (CONFIG, METRICS):
+        run = fake_run(folder / f"run of {name}", tiny())
+        shutil.rmtree(run / CHECKPOINTS)
+        made[name] = run / name
+    made["checkpoint"] = folder / CHECKPOINTS
+    facts = {"config": tiny().to_json(), "metrics_bytes": 100, "metrics_sha256": "0" * 64, "seconds": 1.0}
+    arrays = {"state": np.ones((3, 4), np.float32), "recent_returns": np.zeros(5)}
+    save_checkpoint(made["checkpoint"], Checkpoint(7, arrays, facts))
+    made["audit"] = folder / "audit"
+    rng = np.random.default_rng(0)
+    pairs = rng.normal(size=(200, 2)), rng.normal(size=(200, 1))
+    judged = audit(Demonstrations(*pairs, episode=np.arange(200) // 20))
+    judged.save(made["audit"], pictures=False)
+    for file in made["audit"].iterdir():
+        if file.name not in (JSON, PAIRS):  # the others are for people
+            file.unlink()
     return made
+
+
+def read_checkpoint(folder: Path) -> object:
+    return load_checkpoint(folder), written_metrics(folder)
+
+
+def read_run_of(file: Path) -> object:
+    run = file.parent
+    return read_progress(run), read_metrics(run), read_run(run)
+
+
+READERS: dict[str, Callable[[Path], object]] = {
+    "policy": load_policy,
+    CONFIG: read_run_of,
+    METRICS: read_run_of,
+    "checkpoint": read_checkpoint,
+    "audit": read_record,
+}
+"""Of what is no file of demonstrations."""
 
 
 def write_lerobot(path: Path, demos: Demonstrations) -> None:
@@ -285,7 +336,7 @@ def main() -> int:
         )
         for name, path in made.items():
             begun, counts, most = time.time(), collections.Counter[str](), 0
-            read: Callable[[Path], object] = load_policy if name == "policy" else load_file
+            read = READERS.get(name, load_file)
             for number, outcome in fuzz(path, read, -(-given.mutants // len(made)), given.seed):
                 counts[outcome.kind] += 1
                 most = max(most, outcome.megabytes)

@@ -13,12 +13,11 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-from tests.data.formats.fuzz import FINE, fuzz, packings, read_alone, samples, write_packed
+from tests.data.formats.fuzz import FINE, READERS, fuzz, packings, read_alone, samples, write_packed
 
 from rilco.data.formats import FORMATS, chunks, load_file, save_file
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
-from rilco.policy.saved import load_policy
 
 GIGABYTE = 2**30
 REFUSED = ("nbit", "scaleoffset", "szip")
@@ -318,5 +317,5 @@ def test_manifests_of_anything(tmp_path: Path, demos: Demonstrations, wrong: int
 def test_mutants_of_every_kind_of_file(tmp_path: Path) -> None:
     """A few of each; `python -m tests.data.formats.fuzz` makes as many as there is time for."""
     for name, path in samples(tmp_path).items():
-        for number, outcome in fuzz(path, load_policy if name == "policy" else load_file, 30, seed=7):
+        for number, outcome in fuzz(path, READERS.get(name, load_file), 30, seed=7):
             assert outcome.kind in FINE, (name, number, outcome)
