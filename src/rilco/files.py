@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import fcntl
 import json
 import os
 import secrets
 import shutil
 import sys
+import tempfile
 import time
 import types
 from collections.abc import Iterator, Mapping
@@ -19,6 +21,8 @@ from rilco.errors import RunError
 
 UNFINISHED = ".part"  # ending of what is being written
 _FORGOTTEN = 3600.0  # seconds: whoever has not touched its half-written file for so long was killed
+_LOCK = ".in-use"  # is locked while somebody uses a temporary folder
+_BEGINNING = 60.0  # seconds in which whoever has just made one locks it
 _Record = TypeVar("_Record")
 
 
@@ -29,7 +33,7 @@ def replacing(path: Path) -> Iterator[Path]:
     The bytes reach the disk before the name does, and the name before this ends. On any failure nothing is left
     behind. What a killed process left of the same name is removed.
     """
-    _remove_forgotten(path)
+    remove_forgotten(path)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
     try:
         yield temporary
@@ -49,6 +53,24 @@ def write_atomically(path: Path, data: bytes) -> None:
             temporary.write_bytes(data)
     except OSError as error:
         raise cannot_write(path, error) from error
+
+
+@contextlib.contextmanager
+def scratch(purpose: str) -> Iterator[Path]:
+    """A folder among the system's temporary ones while the context lasts. What killed processes left is removed."""
+    start = f"rilco-{purpose}-"
+    for left in Path(tempfile.gettempdir()).glob(f"{start}*/{_LOCK}"):
+        with contextlib.suppress(OSError), left.open("r+") as lock:
+            about = os.fstat(lock.fileno())
+            if about.st_uid == os.getuid() and about.st_mtime < time.time() - _BEGINNING:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _remove(left.parent)
+    with tempfile.TemporaryDirectory(prefix=start) as folder, (Path(folder) / _LOCK).open("w") as lock:
+        with contextlib.suppress(
+            OSError
+        ):  # some file systems have no locks; such a folder is not removed, either
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield Path(folder)
 
 
 def cannot_write(path: Path, error: OSError) -> RunError:
@@ -85,7 +107,8 @@ def _remove(path: Path) -> None:
             path.unlink()
 
 
-def _remove_forgotten(path: Path) -> None:
+def remove_forgotten(path: Path) -> None:
+    """Remove what killed processes left half-written of this name; what somebody may be writing now stays."""
     with contextlib.suppress(OSError):
         before = time.time() - _FORGOTTEN
         start = f".{path.name}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,24 @@ def test_the_same_bytes_every_time_and_no_work_the_second_time(
         assert one != other
         assert Path(one).read_bytes() == Path(other).read_bytes()
     assert not [path for path in cache.iterdir() if path.name.startswith(".")], "nothing unfinished is left"
+
+
+@pytest.mark.bullet
+def test_what_a_killed_process_left_is_removed(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where another process has finished in the meantime, and nothing has to be made."""
+    killed = os.fork()
+    if killed == 0:
+        monkeypatch.setattr("rilco.data.formats.save_file", lambda part, path: os._exit(9))
+        standard_files(TASK)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(killed, 0)[1]) == 9
+    (left,) = cache.iterdir()
+    standard_files(TASK)
+    assert left.exists(), "somebody may be writing it"
+    os.utime(left, (0, 0))
+    standard_files(TASK)
+    assert not left.exists()
+    assert len(list(cache.iterdir())) == 1
 
 
 @pytest.mark.bullet

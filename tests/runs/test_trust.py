@@ -8,6 +8,9 @@ import random
 import re
 import shutil
 import stat
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,7 +27,7 @@ from rilco.config import RunConfig
 from rilco.errors import RilcoError, RunError
 from rilco.experiment.grid import make_jobs
 from rilco.experiment.sweep import survey
-from rilco.files import read_record, write_atomically
+from rilco.files import read_record, scratch, write_atomically
 from rilco.policy.saved import Policy, load_policy
 from rilco.runs.checkpoint import written_metrics
 from rilco.runs.folder import Run
@@ -246,6 +249,27 @@ def test_what_a_run_in_phases_remembers_is_read_with_care(tmp_path, record, data
 
 
 # -- what is left behind -------------------------------------------------------------------------
+
+
+def test_a_temporary_folder_is_gone_after_a_kill_and_not_before(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    code = "import sys; from rilco.files import scratch\nwith scratch('audit') as folder:\n print(folder, flush=True); sys.stdin.read()"
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": environment}
+    processes = [subprocess.Popen([sys.executable, "-c", code], **pipes) for _ in range(2)]
+    killed, alive = (Path(process.stdout.readline().strip()) for process in processes)
+    processes[0].kill()
+    processes[0].communicate()
+    with scratch("audit"):
+        assert killed.exists(), "it is so young that its lock may not be there yet"
+    for folder in (killed, alive):
+        os.utime(folder / ".in-use", (0, 0))
+    with scratch("audit") as own:
+        assert not killed.exists()
+        assert alive.exists()
+        assert own.exists()
+    processes[1].communicate()
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_a_killed_process_left_half_written_is_removed(run):

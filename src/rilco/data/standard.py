@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rilco.errors import RunError
+from rilco.files import remove_forgotten, replacing
 
 if TYPE_CHECKING:
     from rilco.data.record import Demonstrations
@@ -35,6 +34,7 @@ def standard_files(task: Task, kind: str = "policy", *, say: Say = lambda line: 
     policies = [shipped_rung(task.name, rung)[0] for rung in (RUNGS if kind == "policy" else RUNGS[:1])]
     names = ["expert.npz", *(f"non-expert-{rung}.npz" for rung in RUNGS[1:])]
     folder = cache_folder() / f"{task.name}-{kind}-{_digest(policies)}"
+    remove_forgotten(folder)
     if not folder.is_dir():
         say(f"Making the standard demonstrations of {task.name} ({kind}); they are kept in {folder}.")
         _fill(folder, names, _play(policies, task) if kind == "policy" else _play_noisy(policies[0], task))
@@ -83,19 +83,13 @@ def _fill(folder: Path, names: list[str], parts: list[Demonstrations]) -> None:
 
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        with replacing(folder) as unfinished:
+            unfinished.mkdir()
+            for name, part in zip(names, parts, strict=True):
+                save_file(part, unfinished / name)
     except OSError as error:
-        raise _cannot_keep(folder, error) from error
-    try:
-        for name, part in zip(names, parts, strict=True):
-            save_file(part, unfinished / name)
-        try:
-            unfinished.rename(folder)
-        except OSError as error:
-            if not folder.is_dir():  # else another process was first, with the same files
-                raise _cannot_keep(folder, error) from error
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
+        if not folder.is_dir():  # else another process was first, with the same files
+            raise _cannot_keep(folder, error) from error
 
 
 def _cannot_keep(folder: Path, error: OSError) -> RunError:

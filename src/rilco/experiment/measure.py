@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import tempfile
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ from rilco.experiment.engine import Settings
 from rilco.experiment.grid import Job
 from rilco.experiment.launch import last_lines
 from rilco.experiment.local import LocalEngine
+from rilco.files import scratch
 from rilco.runs.interrupt import StopSignal
 from rilco.runs.metrics import read_metrics, read_progress
 
@@ -52,8 +52,8 @@ def measure(
     speeds: dict[str, Speed] = {}
     failures: dict[str, str] = {}
     samples: dict[str, list[Sample]] = defaultdict(list)
-    with tempfile.TemporaryDirectory(prefix="rilco-estimate-") as folder:
-        settings = Settings(Path(folder), workers, checkpoint_every=10_000)
+    with scratch("estimate") as folder:
+        settings = Settings(folder, workers, checkpoint_every=10_000)
         waiting = [Job(name, config) for name, config in reversed(list(kinds.items()))]
         with LocalEngine(settings, side_by_side) as engine:
             while (waiting or engine.processes()) and not stop.requested:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from rilco.data.formats import find_files, load_file, save_file
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import AuditError
+from rilco.files import scratch
 from rilco.judging import before
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.joining import join
@@ -202,8 +202,8 @@ def _training(
     training_steps(config, rules)  # too few steps are refused at once
 
     def classify() -> Classified:
-        with tempfile.TemporaryDirectory(prefix="rilco-audit-") as temporary:
-            folder = Path(temporary) if out is None else out
+        with scratch("audit") as temporary:
+            folder = temporary if out is None else out
             wanted = config
             if memory is not None:
                 folder.mkdir(parents=True, exist_ok=True)

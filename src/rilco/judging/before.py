@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +10,7 @@ import numpy as np
 from rilco.data.formats import save_file, target_format
 from rilco.data.record import Demonstrations
 from rilco.errors import AuditError, ConfigError, RilcoError
+from rilco.files import scratch
 from rilco.judging.config import JudgingConfig
 
 if TYPE_CHECKING:
@@ -89,9 +88,9 @@ def check_formats(demos: Demonstrations, targets: Iterable[tuple[str, str]]) -> 
     )
     for option, name in targets:
         _, known = target_format(name, None)
-        with tempfile.TemporaryDirectory(prefix="rilco-audit-") as folder:
+        with scratch("audit") as folder:
             try:
-                save_file(few, Path(folder) / f"trial{known.extensions[-1]}", known.name)
+                save_file(few, folder / f"trial{known.extensions[-1]}", known.name)
             except RilcoError as error:
                 raise ConfigError(
                     f"{option} {name}: the format {known.name} cannot hold these demonstrations. {error} Choose another, "
