@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
 import platform
+import time
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,6 +77,11 @@ class Learner(NamedTuple):
     """For so long whoever collects moves the state's normaliser, step by step."""
 
 
+ZSTANDARD = (
+    b"\x28\xb5\x2f\xfd"  # begins what JAX packs with that library, where it is installed; else it is zlib's
+)
+
+
 @functools.cache
 def keep_compiled_programs() -> None:
     """Let JAX keep what it compiles in rilco's cache, where the next process finds it. The folder is safe to delete.
@@ -90,9 +98,34 @@ def keep_compiled_programs() -> None:
     processor = cpuinfo.read_text().split("flags", 1)[-1].split("\n", 1)[0] if cpuinfo.exists() else ""
     name = f"{platform.machine()} {platform.processor()} {processor}"
     kind = hashlib.sha256(name.encode()).hexdigest()[:12]
-    jax.config.update("jax_compilation_cache_dir", str(cache_folder() / f"compiled-{kind}"))
+    folder = cache_folder() / f"compiled-{kind}"
+    with contextlib.suppress(OSError):
+        _remove_torn(folder)
+    jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+def _remove_torn(folder: Path) -> None:
+    """Remove programs that a kill or a full disk tore. JAX writes them in place and never replaces one, so such a program
+    would be compiled again at every start. Each file is looked at once."""
+    looked, now = folder / "looked-at", time.time()
+    since = looked.stat().st_mtime if looked.exists() else 0.0
+    for file in folder.glob("*-cache"):
+        if file.stat().st_mtime >= since and not _is_whole(file.read_bytes()):
+            file.unlink(missing_ok=True)
+    if folder.exists():
+        looked.touch()
+        os.utime(looked, (now, now))
+
+
+def _is_whole(program: bytes) -> bool:
+    if program.startswith(ZSTANDARD):
+        return True  # JAX looks at it itself
+    try:
+        return bool(zlib.decompress(program))
+    except zlib.error:
+        return False
 
 
 def make_learner(

@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -255,7 +256,12 @@ def test_a_temporary_folder_is_gone_after_a_kill_and_not_before(tmp_path, monkey
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     code = "import sys; from rilco.files import scratch\nwith scratch('audit') as folder:\n print(folder, flush=True); sys.stdin.read()"
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "env": environment}
+    pipes: dict[str, Any] = {
+        "stdin": subprocess.PIPE,
+        "stdout": subprocess.PIPE,
+        "text": True,
+        "env": environment,
+    }
     processes = [subprocess.Popen([sys.executable, "-c", code], **pipes) for _ in range(2)]
     killed, alive = (Path(process.stdout.readline().strip()) for process in processes)
     processes[0].kill()
@@ -304,3 +310,34 @@ def test_that_an_environment_does_not_repeat_is_said_and_kept(tmp_path, env, rec
     warned = [str(warning.message) for warning in recwarn if "bit-identically" in str(warning.message)]
     marked = [line["iteration"] for line in Run(out).metrics() if INEXACT in line]
     assert (len(warned), marked) == ((0, []) if env == "Drift" else (1, [4]))
+
+
+# -- compiled programs ---------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_damaged_programs_in_the_cache_are_compiled_again_and_change_nothing(tmp_path):
+    """JAX writes them in place, so a kill or a full disk leaves halves."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
+    environment |= {"RILCO_CACHE": str(tmp_path / "cache"), "JAX_PLATFORMS": "cpu"}
+    how = f"env={env_id('Drift')!r}, method='acktr', steps=60, **{_how(SETTINGS)}"
+
+    def train(name: str) -> tuple[bytes, str]:
+        command = [sys.executable, "-c", f"import rilco; rilco.train({str(tmp_path / name)!r}, {how})"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        return (tmp_path / name / "policy" / "last.safetensors").read_bytes(), done.stderr
+
+    before = train("whole")
+    programs = {file: file.read_bytes() for file in (tmp_path / "cache").glob("*/*-cache")}
+    assert len(programs) > 3
+    for file, data in programs.items():
+        file.write_bytes(data[: len(data) // 2])
+    assert train("torn") == before == (before[0], "")
+    assert all(zlib.decompress(file.read_bytes()) for file in programs), "whole again"
+    for file, data in programs.items():
+        file.write_bytes(bytes([*data[:-40], data[-40] ^ 4, *data[-39:]]))
+        os.utime(file, (1, 1))  # as if it had been looked at before
+    policy, said = train("flipped")
+    assert policy == before[0]
+    assert "incorrect data check" in said
+    assert "Traceback" not in said
