@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +59,11 @@ def test_the_same_bytes_every_time_and_no_work_the_second_time(
 @pytest.mark.bullet
 def test_what_a_killed_process_left_is_removed(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where another process has finished in the meantime, and nothing has to be made."""
-    killed = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore"
+        )  # other tests may have started JAX's threads; the child needs none of them
+        killed = os.fork()
     if killed == 0:
         monkeypatch.setattr("rilco.data.formats.save_file", lambda part, path: os._exit(9))
         standard_files(TASK)

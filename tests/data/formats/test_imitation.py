@@ -126,7 +126,7 @@ def test_refuses_a_stream_that_was_cut_between_batches(tmp_path: Path, demos: De
         load_file(tmp_path / "a.imitation")
 
 
-@pytest.mark.parametrize("name", ["../secret.arrow", "/etc/hostname", "missing.arrow", "", "."])
+@pytest.mark.parametrize("name", ["../secret.arrow", "/etc/hostname", "missing.arrow", "", ".", "x" * 300])
 def test_reads_no_file_outside_the_folder(tmp_path: Path, written: Path, name: str) -> None:
     shutil.copytree(written / "imitation", tmp_path / "a")
     shutil.copy(next((written / "imitation").glob("*.arrow")), tmp_path / "secret.arrow")

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from rilco.data.formats import arrow, stretches
-from rilco.data.formats.files import atomic_write, parsing, read_json
+from rilco.data.formats.files import atomic_write, entries, parsing, read_json
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 from rilco.words import listing
@@ -110,8 +110,8 @@ def _shards(path: Path) -> list[Path]:
     state = read_json(path / _STATE)
     with parsing(path / _STATE, "the state of a Hugging Face dataset"):
         names = [str(each["filename"]) for each in state["_data_files"]]
-    strange = [name for name in names if Path(name).name != name or not (path / name).is_file()]
-    if not names or strange:
+    there = {entry.name for entry in entries(path) if entry.is_file()}
+    if not names or not set(names) <= there:
         raise DemonstrationError(
             f"{path}: {_STATE} names the data files {listing(names)}; expected files in this very folder. Copy "
             "the dataset again, or write it anew."
