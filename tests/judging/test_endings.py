@@ -49,3 +49,31 @@ def test_one_cut_in_two_is_not_doubted() -> None:
     cut = np.where(np.arange(len(demos)) >= STEPS // 2, demos.episode + 1, demos.episode)
     _, opinion = judged(Demonstrations(demos.obs, demos.action, episode=cut))
     assert (opinion.good == 0.5).all()
+
+
+def test_an_end_may_be_a_relation_between_dimensions() -> None:
+    """All reach a goal of their own; the last ones stop beside theirs, at places where others' goals are."""
+    rng = np.random.default_rng(1)
+    goals, starts = rng.standard_normal((40, 2)), rng.standard_normal((40, 2))
+    beside = np.where(np.arange(40) < 34, 0.0, 1.0)[:, None] * rng.choice([-1.0, 1.0], (40, 2))
+    share = np.linspace(0.0, 1.0, STEPS)[:, None]
+    obs = [
+        np.hstack([(1 - share) * s + share * (g + b), np.tile(g, (STEPS, 1))])
+        + 0.01 * rng.standard_normal((STEPS, 4))
+        for s, g, b in zip(starts, goals, beside, strict=True)
+    ]
+    states = np.concatenate(obs)
+    demos = Demonstrations(states, states[:, 2:] - states[:, :2], episode=np.repeat(np.arange(40), STEPS))
+    material, opinion = judged(demos)
+    assert (opinion.good[material.order >= 34] < 0.5).all()
+    assert (opinion.good[material.order < 34] == 0.5).all()
+
+
+def test_who_lives_apart_and_reaches_the_end_is_at_home() -> None:
+    demos = walks(4)
+    of_pair = np.asarray(demos.episode)
+    material = prepare(demos, of_pair, np.arange(GOOD + 4), JudgingConfig())
+    apart = np.isin(material.order, [0, 1, GOOD, GOOD + 1])
+    home = judge_endings(material, JudgingConfig(), apart=apart).evidence["home"] > 0
+    assert home[material.order < GOOD].all()
+    assert not home[material.order >= GOOD].any()

@@ -33,7 +33,7 @@ def test_a_wrong_unit_is_doubted_and_named() -> None:
     verdict = judge_offline(linear_demos(20, 4, gain=-0.3))
     assert decided(verdict)[:20] == ["keep"] * 20
     assert "keep" not in decided(verdict)[20:]
-    assert "times what the other" in verdict.demonstrations[-1].reason
+    assert "0.3 times what happened next asks for" in verdict.demonstrations[-1].reason
 
 
 def test_who_lives_apart_is_dropped_and_the_reason_says_so() -> None:
@@ -176,3 +176,12 @@ def test_a_demonstration_is_vouched_for_by_name_or_by_number() -> None:
     assert vouchers(names, makers, ["me"], ["7"]).tolist() == [1, 1, -1]  # a name goes before a number
     with pytest.raises(ConfigError, match="'9' is neither"):
         vouchers(names, makers, ["9"], [])
+
+
+def test_where_nearly_all_of_a_demonstrators_are_charged_the_rest_is_doubted() -> None:
+    demos = two_places(12, 3)
+    maker = np.where(np.isin(demos.episode, [0, 12, 13, 14]), 1, 0)
+    verdict = judge_offline(replace(demos, demonstrator=maker, demonstrator_names=("anna", "ben")))
+    assert decided(verdict)[0] == "unsure"
+    assert "ben" in verdict.demonstrations[0].reason
+    assert decided(verdict)[1:12] == ["keep"] * 11

@@ -78,8 +78,8 @@ class JudgingConfig:
     """... and so far above the last usual one."""
     large_group: float = 0.2
     """A larger share of demonstrations that differ may be another good style: never odd beyond doubt."""
-    just_clear: float = 0.15
-    """Where odd ones are just clear, the probability is this far from 0.5: from there on they are dropped."""
+    just_clear: float = 0.05
+    """Where odd ones are just clear, the probability is this far from 0.5: a doubt, and more from there on."""
     nothing_seen: float = 0.3
     """How far above 0.5 the probability of good is where a judge that could see something sees nothing ..."""
     proven: float = 0.38
@@ -94,21 +94,33 @@ class JudgingConfig:
     """Where this share of demonstrations agrees much better than the majority, the majority is in doubt."""
     slope_margin: float = 0.3
     """A scale of its own is a charge where the logarithm of the error is this far above the usual; else it is a doubt."""
+    tail: float = 5.0
+    """Errors so many spreads above the usual, by both regressions, are a doubt even where there is no gap."""
     nobody_there: float = 0.5
     """Where errors are larger by this logarithm because few others were there, the scale of actions cannot be compared."""
 
     end_demonstrations: int = 12
     """Ends are compared from so many demonstrations on."""
+    end_proof: float = 0.8
+    """How clear a group of other ends must be to be doubted; `gaps.Cut` says what the number means."""
+    end_few: float = 2.0
+    """The same where there are few demonstrations for the dimensions, and many end elsewhere: two ways to end well look alike."""
     end_doubt: float = 0.3
     """The weight of ending elsewhere: with it alone nothing is dropped, because a good one may run out of time."""
     end_part: float = 0.1
-    """The last part of a demonstration, whose mean state is its end."""
-    end_neighbours: int = 5
-    """Nearest ends of other demonstrations that an end is compared with; with few demonstrations a quarter of them."""
-    end_floor: float = 0.3
-    """Ends are not told apart below this, in typical distances of states."""
+    """The last part of a demonstration, whose mean state is its end, beside its very last state."""
+    end_rounds: int = 15
+    """Estimates of the usual ends, each with demonstrations weighted by how near the one before found them."""
+    end_least: float = 0.01
+    """Usual ends are not taken to be narrower than this, as a share of the variance of all states."""
+    end_floor: float = 0.02
+    """Squared distances of ends are not told apart below this, in units of their spread."""
+    sharp_end: float = 0.05
+    """Ends narrower than this, as a share of the variance of all states, are a goal that the demonstrators share ..."""
+    at_home: float = 1.0
+    """... and who ends within this logarithm of the usual distance has reached it."""
 
-    gap: tuple[float, float] = (3.5, 4.8)
+    gap: tuple[float, float] = (4.7, 6.0)
     """A demonstration so many times farther from the good family than is usual in it may live apart; from the second on it does."""
     gap_spreads: tuple[float, float] = (5.5, 7.0)
     """The same in spreads of what is usual in the good family: a family with random goals is wide, and its parts are near."""
@@ -117,10 +129,34 @@ class JudgingConfig:
     rival: tuple[float, float] = (0.35, 0.7)
     """A family this much smaller than the majority is a group of odd ones; near the second number it may be another style."""
 
+    record_starts: int = 8
+    """Fits of the actions that explain what happened: one from all demonstrations, the others from a few each."""
+    record_part: int = 8
+    """Demonstrations that such a fit starts from; half of them where there are fewer."""
+    record_fits: tuple[float, float] = (0.85, 0.97)
+    """A dimension of the actions is looked at where its typical correlation with what happened is at least this; from the second
+    number on also for actions that fit badly."""
+    record_moves: float = 0.2
+    """A demonstration's own actions must vary as much as this, as a share of the usual, to be compared."""
+    record_match: float = 0.8
+    """From this correlation on a wrong multiple is a fault of the record; below it, it is a doubt."""
+    record_slope: tuple[float, float] = (0.6, 1.6)
+    """Actions that are a smaller or larger multiple of what happened are a fault of the record; so is the wrong sign ..."""
+    record_doubt: tuple[float, float] = (0.75, 1.4)
+    """... and beyond these numbers a doubt ..."""
+    record_worse: float = 1.7
+    """... of those that fit so many times worse than is usual ..."""
+    record_near: float = 0.2
+    """... though they are where the others are: the logarithm of what remoteness adds to an error is below this."""
+
+    company: float = 2 / 3
+    """Where this share of a demonstrator's demonstrations is charged, the rest is doubted, too ..."""
+    company_least: int = 3
+    """... if there are at least so many."""
     alone: float = 0.4
     """Probability of good of what is odd and goes where nobody else goes."""
 
-    unsure_from: float = 0.35
+    unsure_from: float = 0.3
     """A probability of being good above this is not dropped ..."""
     unsure_to: float = 0.65
     """... and from this on it is kept; between the two it is unsure."""

@@ -69,7 +69,9 @@ def find_cut(margin: np.ndarray, config: JudgingConfig) -> Cut:
     steps = (0.0, config.just_clear, most)
     strength = float(np.interp(proof, (0.5, 1.0, 2.0), steps))
     praise = np.interp(
-        np.sqrt(low_var[best]), config.core_width, (max(strength, config.nothing_seen), config.nothing_seen)
+        np.sqrt(low_var[best]),
+        config.core_width,
+        (max(min(strength, config.proven), config.nothing_seen), config.nothing_seen),
     )
     good = np.where(margin > at, 0.5 - strength, 0.5 + praise)
     return Cut(float(at), proof, good)

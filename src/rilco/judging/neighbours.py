@@ -68,9 +68,11 @@ def mutual(nearest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return start[both], end[both]
 
 
-def medians(values: np.ndarray, group: np.ndarray, count: int) -> np.ndarray:
-    """[count] of the values [M] of each group; every group must have some."""
+def medians(values: np.ndarray, group: np.ndarray, count: int, empty: float = np.nan) -> np.ndarray:
+    """[count] of the values [M] of each group; `empty` of a group that has none."""
     ordered = values[np.lexsort((values, group))]
     size = np.bincount(group, minlength=count)
-    first = np.cumsum(size) - size
-    return 0.5 * (ordered[first + (size - 1) // 2] + ordered[first + size // 2])
+    first, some = np.cumsum(size) - size, size > 0
+    found = np.full(count, empty)
+    found[some] = 0.5 * (ordered[(first + (size - 1) // 2)[some]] + ordered[(first + size // 2)[some]])
+    return found

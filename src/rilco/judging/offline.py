@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,13 +12,29 @@ from rilco.errors import ConfigError, DemonstrationError, suggestion
 from rilco.judging.config import JudgingConfig
 from rilco.judging.judges.consensus import judge_consensus
 from rilco.judging.judges.endings import judge_endings
-from rilco.judging.judges.families import find_families, judge_families
+from rilco.judging.judges.families import Families, find_families, gaps_to, how_apart, judge_families
+from rilco.judging.judges.records import judge_records
 from rilco.judging.material import Material, prepare
 from rilco.judging.opinion import Opinion
 from rilco.judging.verdict import Family, Judgement, Majority, Verdict, decide, join, rank
 
 Progress = Callable[[str, float], None]
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """The demonstrations by name, in the order of `Demonstrations.episodes`."""
+
+    of_pair: np.ndarray
+    """[N] the demonstration of each pair."""
+    pairs: np.ndarray
+    """[D] of each demonstration."""
+    names: list[str]
+    makers: list[str]
+    """Who made each."""
+    vouched: np.ndarray
+    """[D] 1 for what the user calls good, -1 for bad, 0 for the rest."""
 
 
 def judge_offline(
@@ -36,36 +52,59 @@ def judge_offline(
     """
     say = progress or (lambda what, share: None)
     of_pair, names, makers = index(demos)
-    pairs = np.bincount(of_pair)
-    vouched = vouchers(names, makers, good, bad)
-    chosen = np.flatnonzero(pairs >= config.min_pairs)
+    given = Given(of_pair, np.bincount(of_pair), names, makers, vouchers(names, makers, good, bad))
+    chosen = np.flatnonzero(given.pairs >= config.min_pairs)
     if len(chosen) > config.max_demonstrations:
         raise DemonstrationError(
             f"There are {len(chosen):,} demonstrations; at most {config.max_demonstrations:,} can be judged at once. Judge "
             "them in parts, or join episodes."
         )
-    too_few = len(chosen) < config.min_demonstrations
+    if len(chosen) < config.min_demonstrations:
+        return _nothing(given, config)
     say("Preparing", 0.0)
-    if too_few:
-        return _nothing(names, makers, pairs, of_pair, vouched, config)
     material = prepare(demos, of_pair, chosen, config)
-    mine = vouched[material.order]
+    mine = given.vouched[material.order]
     families = find_families(material, config, lambda share: say("Families", share))
-    label, ties = families.label, families.ties
-    majority, main = _majority(label, material.pairs, mine)
-    say("Consensus", 0.0)
-    by_family = judge_families(families, material.pairs, main, config)
-    apart = by_family.evidence["apart"] > 0.0
-    opinions = [
-        by_family,
-        judge_consensus(material, config, good=mine > 0, bad=mine < 0, apart=apart),
-        judge_endings(material, config, apart=apart),
-    ]
-    trust = _trust(majority, label, apart, material.pairs, mine)
-    say("Consensus", 1.0)
-    return _conclude(
-        opinions, label, ties, material, majority, main, trust, vouched, names, makers, pairs, of_pair, config
+    majority, main = _majority(families.label, material.pairs, mine)
+    opinions, apart = _ask(material, families, main, mine, config, say)
+    trust = _trust(majority, families.label, apart, material.pairs, mine)
+    probability, speaker = join(opinions, trust, config)
+    judged = _judgements(given, material, families.label, opinions, probability, speaker, config)
+    return _verdict(
+        given,
+        _by_company(judged, config),
+        _families(families, material, main, judged),
+        opinions,
+        majority,
+        material,
+        config,
     )
+
+
+def _ask(
+    material: Material,
+    families: Families,
+    main: int,
+    vouched: np.ndarray,
+    config: JudgingConfig,
+    say: Progress,
+) -> tuple[list[Opinion], np.ndarray]:
+    """What each judge says, and [D] who lives apart from the others."""
+    gap = gaps_to(families, main, config)
+    far = how_apart(gap, families.label, main, config)
+    say("Endings", 0.0)
+    by_end = judge_endings(material, config, apart=far > 0.0)
+    # Who reaches the goal that the others reach is one of them, whatever the way.
+    far = np.where(by_end.evidence["home"] > 0.0, 0.0, far)
+    say("Records", 0.0)
+    by_record = judge_records(material, config, apart=far > 0.0)
+    say("Consensus", 0.0)
+    # What a wrong record says about its demonstrator's acts is of no use to the consensus.
+    bad = (vouched < 0) | (by_record.good < config.unsure_from)
+    by_consensus = judge_consensus(material, config, good=vouched > 0, bad=bad, apart=far > 0.0)
+    by_family = judge_families(families, material.pairs, main, gap, far, config)
+    say("Consensus", 1.0)
+    return [by_family, by_consensus, by_end, by_record], far > 0.0
 
 
 def index(demos: Demonstrations) -> tuple[np.ndarray, list[str], list[str]]:
@@ -145,55 +184,82 @@ def family_name(family: int) -> str:
     return f"family {LETTERS[family]}" if family < len(LETTERS) else f"family {family + 1}"
 
 
-def _conclude(
-    opinions: list[Opinion],
-    label: np.ndarray,
-    ties: np.ndarray,
+def _judgements(
+    given: Given,
     material: Material,
-    majority: Majority,
-    main: int,
-    trust: float,
-    vouched: np.ndarray,
-    names: list[str],
-    makers: list[str],
-    pairs: np.ndarray,
-    of_pair: np.ndarray,
+    label: np.ndarray,
+    opinions: list[Opinion],
+    probability: np.ndarray,
+    speaker: np.ndarray,
     config: JudgingConfig,
-) -> Verdict:
-    probability, speaker = join(opinions, trust, config)
+) -> list[Judgement]:
     score = rank(opinions, probability)
-    count = len(names)
-    at = np.full(count, -1)
+    at = np.full(len(given.names), -1)
     at[material.order] = np.arange(material.count)
     judged = []
-    for i in range(count):
-        k = int(at[i])
-        if vouched[i]:
-            p, who, why = (
-                (1.0, "you", "You called it good.") if vouched[i] > 0 else (0.0, "you", "You called it bad.")
-            )
+    for i, k in enumerate(at.tolist()):
+        if given.vouched[i]:
+            well = given.vouched[i] > 0
+            p, who, why = float(well), "you", f"You called it {'good' if well else 'bad'}."
         elif k < 0:
-            p, who, why = 0.5, "nobody", f"Too short to be judged: {pairs[i]} pairs."
+            p, who, why = 0.5, "nobody", f"Too short to be judged: {given.pairs[i]} pairs."
         elif speaker[k] < 0:
             p, who, why = 0.5, "nobody", "No judge sees anything here."
         else:
             opinion = opinions[speaker[k]]
             p, who, why = float(probability[k]), opinion.judge, opinion.reasons[k]
         family = int(label[k]) if k >= 0 else -1
-        place = float(score[k]) if k >= 0 and not vouched[i] else p
+        place = float(score[k]) if k >= 0 and not given.vouched[i] else p
         judged.append(
-            Judgement(i, names[i], makers[i], int(pairs[i]), decide(p, config), p, place, who, why, family)
+            Judgement(
+                i,
+                given.names[i],
+                given.makers[i],
+                int(given.pairs[i]),
+                decide(p, config),
+                p,
+                place,
+                who,
+                why,
+                family,
+            )
         )
-    families = []
-    for f in range(int(label.max()) + 1):
-        inside = np.flatnonzero(label == f)
-        members = material.order[inside]
-        own = ties[inside, f]
+    return judged
+
+
+def _by_company(judged: list[Judgement], config: JudgingConfig) -> list[Judgement]:
+    """A doubt about those whose demonstrator's others are nearly all charged; half of all cannot be one bad demonstrator's."""
+    of_maker: dict[str, list[Judgement]] = {}
+    for one in judged:
+        of_maker.setdefault(one.demonstrator, []).append(one)
+    doubted = set()
+    for maker, own in of_maker.items():
+        charged = sum(one.probability < 0.5 for one in own)
+        if config.company_least <= len(own) < len(judged) / 2 and charged >= config.company * len(own):
+            doubted.add(maker)
+    return [
+        replace(
+            one,
+            decision="unsure",
+            probability=config.alone,
+            reason=f"Most others by {one.demonstrator} are doubted.",
+        )
+        if one.demonstrator in doubted and one.decision == "keep" and one.judge != "you"
+        else one
+        for one in judged
+    ]
+
+
+def _families(families: Families, material: Material, main: int, judged: list[Judgement]) -> list[Family]:
+    found = []
+    for f in range(int(families.label.max()) + 1):
+        inside = np.flatnonzero(families.label == f)
+        members, own = material.order[inside], families.ties[inside, f]
         weight = {
             d: sum(judged[m].pairs for m in members if judged[m].decision == d)
             for d in ("keep", "unsure", "drop")
         }
-        families.append(
+        found.append(
             Family(
                 f,
                 family_name(f),
@@ -205,36 +271,37 @@ def _conclude(
                 f == main,
             )
         )
-    return _verdict(judged, families, opinions, majority, vouched, of_pair, material.order, config)
+    return found
 
 
 def _verdict(
+    given: Given,
     judged: list[Judgement],
     families: list[Family],
     opinions: list[Opinion],
     majority: Majority,
-    vouched: np.ndarray,
-    of_pair: np.ndarray,
-    order: np.ndarray,
+    material: Material,
     config: JudgingConfig,
 ) -> Verdict:
     p = np.array([j.probability for j in judged])
     confidence = float(np.maximum(p, 1.0 - p).mean())
     counts = {d: sum(j.decision == d for j in judged) for d in ("keep", "drop", "unsure")}
-    assumption = (
-        "The demonstrations that you vouched for are good."
-        if (vouched > 0).any()
-        else (
-            "Most demonstrations are good."
-            if majority.agree
-            else "Most of what was recorded is good, counted in pairs."
-        )
-    )
-    sure = confidence >= config.sure
-    summary = f"{counts['keep']} to keep, {counts['drop']} to drop, {counts['unsure']} unsure."
-    given = tuple(_given_order(opinion, order, len(judged)) for opinion in opinions)
+    if (given.vouched > 0).any():
+        assumption = "The demonstrations that you vouched for are good."
+    elif majority.agree:
+        assumption = "Most demonstrations are good."
+    else:
+        assumption = "Most of what was recorded is good, counted in pairs."
     return Verdict(
-        tuple(judged), tuple(families), given, majority, sure, confidence, summary, assumption, of_pair
+        tuple(judged),
+        tuple(families),
+        tuple(_given_order(opinion, material.order, len(judged)) for opinion in opinions),
+        majority,
+        confidence >= config.sure,
+        confidence,
+        f"{counts['keep']} to keep, {counts['drop']} to drop, {counts['unsure']} unsure.",
+        assumption,
+        given.of_pair,
     )
 
 
@@ -258,28 +325,11 @@ def _given_order(opinion: Opinion, order: np.ndarray, count: int) -> Opinion:
     )
 
 
-def _nothing(
-    names: list[str],
-    makers: list[str],
-    pairs: np.ndarray,
-    of_pair: np.ndarray,
-    vouched: np.ndarray,
-    config: JudgingConfig,
-) -> Verdict:
-    judged = [
-        Judgement(
-            i,
-            n,
-            m,
-            int(k),
-            "unsure",
-            0.5,
-            0.5,
-            "nobody",
-            f"Too few demonstrations of at least {config.min_pairs} pairs to compare.",
-            -1,
-        )
-        for i, (n, m, k) in enumerate(zip(names, makers, pairs, strict=True))
-    ]
+def _nothing(given: Given, config: JudgingConfig) -> Verdict:
+    why = f"Too few demonstrations of at least {config.min_pairs} pairs to compare."
+    judged = tuple(
+        Judgement(i, name, maker, int(pairs), "unsure", 0.5, 0.5, "nobody", why, -1)
+        for i, (name, maker, pairs) in enumerate(zip(given.names, given.makers, given.pairs, strict=True))
+    )
     majority = Majority(None, None, True, "There are too few demonstrations for a majority.")
-    return Verdict(tuple(judged), (), (), majority, False, 0.5, "Nothing can be judged.", "None.", of_pair)
+    return Verdict(judged, (), (), majority, False, 0.5, "Nothing can be judged.", "None.", given.of_pair)

@@ -17,6 +17,9 @@ from rilco.judging.neighbours import medians
 Features = tuple[np.ndarray, tuple[np.ndarray, ...]]
 """[M, F] features, and the columns that each model uses."""
 
+Choice = tuple[np.ndarray, float]
+"""The columns of a model, and the strength of regularisation."""
+
 Moments = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Of a fold: features by features, features by actions, and its rows."""
 
@@ -40,20 +43,25 @@ class Crossfit:
     fold: np.ndarray
     """[M] in which fold the pair's demonstration is."""
 
-    def predict(self, weight: np.ndarray, *, doubt: bool) -> tuple[np.ndarray, np.ndarray]:
-        """[M, action_dim] actions as the other folds foretell them, pairs weighted by `weight` [M]; and [M] how doubtful each is.
+    def predict(
+        self, weight: np.ndarray, *, doubt: bool = False, choice: Choice | None = None
+    ) -> tuple[np.ndarray, np.ndarray, Choice]:
+        """[M, action_dim] actions as the other folds foretell them, pairs weighted by `weight` [M]; [M] how doubtful each is; and
+        the model that was used.
 
-        The model and the strength of regularisation that foretell a typical demonstration best are taken. The doubt is the
-        factor by which an error is larger than where demonstrations abound; it takes time, and is 1 if nobody asks.
+        Without a `choice`, the model and the strength of regularisation that foretell a typical demonstration best are taken.
+        The doubt is the factor by which an error is larger than where demonstrations abound; it takes time, and is 1 if nobody
+        asks.
         """
         moments = self._moments(weight)
 
-        def typical(choice: tuple[np.ndarray, float]) -> float:
-            return float(np.median(self.of_demonstrations(self.errors(self._solve(moments, *choice)[0]))))
+        def typical(choice: Choice) -> float:
+            errors = self.of_demonstrations(self.errors(self._solve(moments, *choice)[0]))
+            return float(np.nanmedian(errors))
 
-        best = min(((model, ridge) for model in self.models for ridge in self.ridges), key=typical)
+        best = choice or min(((model, ridge) for model in self.models for ridge in self.ridges), key=typical)
         predicted, variance = self._solve(moments, *best, doubt=doubt)
-        return predicted, np.sqrt(1.0 + np.maximum(variance, 0.0))
+        return predicted, np.sqrt(1.0 + np.maximum(variance, 0.0)), best
 
     def _solve(
         self, moments: list[Moments], columns: np.ndarray, ridge: float, doubt: bool = False
@@ -90,20 +98,20 @@ def crossfits(material: Material, rows: np.ndarray, config: JudgingConfig) -> tu
     """Of the pairs `rows`, a smooth one and a local one.
 
     The smooth one cannot learn a small group that acts otherwise; the local one can follow a controller with corners.
-    Demonstrations are dealt to folds in turn, and they are sorted by content.
     """
+    obs = material.obs[rows].astype(np.float64)
+    smooth = crossfit(material, rows, smooth_features(obs, config), config.ridge, config)
+    return smooth, crossfit(material, rows, local_features(obs, config), config.local_ridge, config)
+
+
+def crossfit(
+    material: Material, rows: np.ndarray, features: Features, ridges: tuple[float, ...], config: JudgingConfig
+) -> Crossfit:
+    """Demonstrations are dealt to folds in turn, and they are sorted by content."""
     demo = material.demo[rows]
     _, dense = np.unique(demo, return_inverse=True)
     fold = dense % min(config.folds, int(dense.max()) + 1)
-    obs, action = material.obs[rows].astype(np.float64), material.action[rows].astype(np.float64)
-    smooth, local = (
-        Crossfit(rows, demo, *features, ridges, action, fold)
-        for features, ridges in (
-            (smooth_features(obs, config), config.ridge),
-            (local_features(obs, config), config.local_ridge),
-        )
-    )
-    return smooth, local
+    return Crossfit(rows, demo, *features, ridges, material.action[rows].astype(np.float64), fold)
 
 
 def local_features(obs: np.ndarray, config: JudgingConfig) -> Features:

@@ -41,7 +41,7 @@ def judge_consensus(
     rows = material.sample(config.fit_pairs, config.sample_least, config.error_pairs)
     fits = crossfits(material, rows, config)
     views = [_look(fit, config, good, bad | apart, heard) for fit in fits]
-    error, slope, far, centre, margin, cut, scale = max(
+    error, slope, far, centre, margin, _, cut, scale = max(
         views, key=lambda view: max(view.cut.proof, view.scale.proof)
     )
     probability = np.full(material.count, 0.5)
@@ -64,6 +64,9 @@ def judge_consensus(
             "A minority agrees with each other much better than the majority does: who is right is open.",
             0.0,
         )
+    tail = heard & np.all([view.spreads > config.tail for view in views], axis=0)
+    alone |= tail & (margin - far <= config.slope_margin)
+    probability = np.where(tail, np.minimum(probability, config.alone), probability)
     probability = 0.5 + standing * (np.where(alone, config.alone, probability) - 0.5)
     reasons = tuple(
         _reason(m > cut.at, float(m), bool(a), bool(s), float(k), int(heard.sum()) - 1)
@@ -87,16 +90,18 @@ class View(NamedTuple):
     far: np.ndarray
     centre: float
     margin: np.ndarray
+    spreads: np.ndarray
     cut: Cut
     scale: Cut
 
 
 def _look(fit: Crossfit, config: JudgingConfig, good: np.ndarray, bad: np.ndarray, heard: np.ndarray) -> View:
     error, slope, far = demonstration_errors(fit, config, good, bad)
-    centre, _ = core(np.log(error[good] if good.any() else error[heard]))
+    centre, spread = core(np.log(error[good] if good.any() else error[heard]))
     margin = np.log(error) - centre
+    spreads = margin / max(spread, config.least_width)
     cuts = find_cut(margin[heard], config), _scale_cut(slope[heard], config)
-    return View(error, slope, far, centre, margin, *cuts)
+    return View(error, slope, far, centre, margin, spreads, *cuts)
 
 
 def _silent(count: int, why: str) -> Opinion:
@@ -123,8 +128,11 @@ def demonstration_errors(
     multiple of it; and [D] by how much the logarithm of the distance is larger than usual because few others were there."""
     size = np.bincount(fit.demo)
     trust = good.astype(np.float64) if good.any() else np.where(bad, 0.0, 1.0)
-    for last in reversed(range(config.rounds)):
-        predicted, doubt = fit.predict((trust / size)[fit.demo], doubt=not last)
+    choice = None
+    for left in reversed(range(config.rounds)):
+        # The model is chosen at first, and once more when it is known whom to trust.
+        choice = choice if left > 1 else None
+        predicted, doubt, choice = fit.predict((trust / size)[fit.demo], doubt=not left, choice=choice)
         error = fit.of_demonstrations(fit.errors(predicted)) + config.least_error
         usual = np.median(error[good] if good.any() else error[~bad])
         trust = np.where(bad, 0.0, 1.0 / (1.0 + (error / usual) ** 4))

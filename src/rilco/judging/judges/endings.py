@@ -1,6 +1,7 @@
 """Who stops where the others stop?
 
-Where demonstrations end near each other, the task has an end: one that stops elsewhere was aborted, or did something else.
+Where demonstrations end near each other, the task has an end. One that stops elsewhere was aborted, or did something else. The
+end may be a relation between dimensions, "the hand is at the goal", so distances go by the covariance of the ends.
 """
 
 from __future__ import annotations
@@ -8,56 +9,108 @@ from __future__ import annotations
 import numpy as np
 
 from rilco.judging.config import JudgingConfig
-from rilco.judging.gaps import core, find_cut
+from rilco.judging.gaps import Cut, core, find_cut
 from rilco.judging.material import Material
 from rilco.judging.neighbours import nearest_of_others
 from rilco.judging.opinion import Opinion
 
 NAME = "endings"
-GOLDEN = 0.6180339887498949
 
 
 def judge_endings(material: Material, config: JudgingConfig, *, apart: np.ndarray) -> Opinion:
     """A doubt about those that end elsewhere. It never praises: who ends well may have acted badly on the way.
 
-    Those `apart` [D] live elsewhere, and end there: they take no part.
+    Those `apart` [D] live elsewhere, and take no part, but for those that reach a sharp end that most reach: the evidence `home`
+    [D] is 1 for these.
     """
-    count, heard = material.count, np.flatnonzero(~apart)
-    good, margin, odd, times = np.full(count, 0.5), np.zeros(count), np.zeros(count, bool), np.ones(count)
+    count = material.count
+    good, odd = np.full(count, 0.5), np.zeros(count, bool)
+    home, width, _, _ = _look(material, np.arange(count), config)
+    home = (home <= config.at_home) & (width <= config.sharp_end)
+    heard = np.flatnonzero(~apart | home)
+    evidence = {"home": home.astype(np.float64)}
     if len(heard) < config.end_demonstrations:
         why = "Too few demonstrations share places for their ends to be compared."
-        return Opinion(NAME, 0.0, why, margin, good, ("Not heard.",) * count)
-    ends = _company(_ends(material, config)[heard], config)
-    # A state of each demonstration, somewhere on its way, for comparison.
-    somewhere = np.floor(np.arange(len(heard)) * GOLDEN % 1.0 * material.pairs[heard]).astype(np.int64)
-    usual = float(np.median(_company(material.obs[material.first[heard] + somewhere], config))) + 1e-6
-    ratio = float(np.median(ends)) / usual
-    distance = np.log(ends / usual + config.end_floor)
-    margin[heard] = distance - core(distance)[0]
-    cut = find_cut(margin[heard], config)
-    odd[heard] = (margin[heard] > cut.at) & ~_goes_on(material, heard)
-    good[heard] = np.where(odd[heard], 0.5 + config.end_doubt * (cut.good - 0.5), 0.5)
-    times[heard] = ends / max(float(np.median(ends)), config.end_floor * usual)
+        return Opinion(NAME, 0.0, why, np.zeros(count), good, ("Not heard.",) * count, evidence)
+    margin, width, cut, enough = _look(material, heard, config)
+    odd[heard] = (margin[heard] > cut.at) & ~home[heard]
+    few = not enough and odd[heard].mean() > config.large_group
+    if cut.proof >= (config.end_few if few else config.end_proof):
+        odd[heard] &= ~_goes_on(material, heard)
+        good[odd] = 0.5 - config.end_doubt * (0.5 - cut.good.min())
+    else:
+        odd[:] = False
     return Opinion(
         NAME,
         config.end_doubt,
-        why=f"Demonstrations end {ratio:.2g} times as far from each other as their states are on the way.",
+        why=f"Demonstrations end {width:.2g} times as far from each other as their states are on the way.",
         score=-margin,
         good=good,
         reasons=tuple(
             f"Stops where the others do not: {far:.1f} times as far from their ends as is usual."
             if elsewhere
             else "Stops where others stop."
-            for far, elsewhere in zip(times.tolist(), odd.tolist(), strict=True)
+            for far, elsewhere in zip(np.exp(np.minimum(margin, 9.0)).tolist(), odd.tolist(), strict=True)
         ),
-        evidence={"margin": margin, "proof": np.full(count, cut.proof), "ratio": np.full(count, ratio)},
+        evidence={**evidence, "margin": margin, "proof": np.full(count, cut.proof)},
     )
 
 
-def _ends(material: Material, config: JudgingConfig) -> np.ndarray:
-    """[D, obs_dim] the mean of a few states of each one's last part."""
+def _look(
+    material: Material, heard: np.ndarray, config: JudgingConfig
+) -> tuple[np.ndarray, float, Cut, bool]:
+    """[D] how far each one's end is from the usual ends of those `heard`, on a logarithmic scale; the width of these ends; the
+    cut among them; and whether they are enough for the dimensions."""
+    whitened = _whitened(material)
+    views = [_distances(whitened(ends), heard, config) for ends in _ends(material, config)]
+    # Odd is what is far both in its very last state and in the mean of its last part.
+    margin = np.min([distance for distance, _ in views], axis=0)
+    margin = margin - core(margin[heard])[0]
+    enough = len(heard) >= 3 * whitened.turn.shape[1]
+    return margin, float(np.mean([width for _, width in views])), find_cut(margin[heard], config), enough
+
+
+def _ends(material: Material, config: JudgingConfig) -> tuple[np.ndarray, np.ndarray]:
+    """[D, obs_dim] the last state of each one, and the mean of a few states of its last part."""
     back = np.linspace(0.0, config.end_part, 8) * (material.pairs[:, None] - 1)
-    return np.asarray(material.obs[material.first[1:, None] - 1 - np.floor(back).astype(np.int64)].mean(1))
+    states = material.obs[material.first[1:, None] - 1 - np.floor(back).astype(np.int64)]
+    return np.asarray(states[:, 0]), np.asarray(states.mean(1))
+
+
+class _whitened:
+    """Puts states into units in which all states of the demonstrations have unit variance in every direction."""
+
+    def __init__(self, material: Material) -> None:
+        some = material.obs[:: max(1, len(material.obs) // 5_000)].astype(np.float64)
+        self.centre = some.mean(0)
+        _, spread, directions = np.linalg.svd((some - self.centre) / np.sqrt(len(some)), full_matrices=False)
+        kept = spread > 1e-2 * spread[0]
+        self.turn = directions[kept].T / spread[kept]
+
+    def __call__(self, states: np.ndarray) -> np.ndarray:
+        return np.asarray((states - self.centre) @ self.turn)
+
+
+def _distances(ends: np.ndarray, heard: np.ndarray, config: JudgingConfig) -> tuple[np.ndarray, float]:
+    """[D] logarithms of distances from the middle of the usual ends, by their covariance; and the width of these ends.
+
+    With few demonstrations for the dimensions, directions look narrow by chance: the covariance is drawn towards that of all
+    states.
+    """
+    among, dims = ends[heard], ends.shape[1]
+    share = float(np.clip((dims / len(heard)) ** 2, config.end_least, 1.0))
+    weight = np.ones(len(heard))
+    for _ in range(config.end_rounds):
+        centre = weight @ among / weight.sum()
+        covariance = (weight[:, None] * (among - centre)).T @ (among - centre) / weight.sum()
+        covariance = (1.0 - share) * covariance + share * np.eye(dims)
+        inverse = np.linalg.inv(covariance)
+        square = np.einsum("di,ij,dj->d", ends - centre, inverse, ends - centre) / dims
+        usual = np.median(square[heard])
+        weight = 1.0 / (1.0 + np.square(square[heard] / max(usual, 1e-12)))
+    distance = 0.5 * np.log(square + config.end_floor)
+    width = float(np.exp(np.linalg.slogdet(covariance)[1] / dims))
+    return distance - core(distance[heard])[0], width
 
 
 def _goes_on(material: Material, which: np.ndarray) -> np.ndarray:
@@ -69,10 +122,3 @@ def _goes_on(material: Material, which: np.ndarray) -> np.ndarray:
     nearest = nearest_of_others(points, group, 1, among=group < len(starts))[len(starts) :, 0]
     gap = np.sqrt(np.square(material.obs[last] - starts[nearest]).sum(1))
     return np.asarray(gap <= 1.5 * step + 1e-6)
-
-
-def _company(states: np.ndarray, config: JudgingConfig) -> np.ndarray:
-    """[D] the mean distance of each state to its nearest ones."""
-    count = min(config.end_neighbours, max(1, len(states) // 4))
-    nearest = nearest_of_others(states, np.arange(len(states)), count)
-    return np.sqrt(np.square(states[:, None] - states[nearest]).sum(2)).mean(1)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rilco.judging.config import JudgingConfig
+from rilco.judging.gaps import core
 from rilco.judging.material import Material
 from rilco.judging.neighbours import medians, mutual, nearest_of_others
 from rilco.judging.opinion import Opinion
@@ -55,8 +56,15 @@ def find_families(
     return Families(label, ties, points, demo)
 
 
-def judge_families(families: Families, pairs: np.ndarray, main: int, config: JudgingConfig) -> Opinion:
-    """By how far a demonstration is from the family `main`, which is taken to be good; `pairs` [D] are their sizes."""
+def judge_families(
+    families: Families,
+    pairs: np.ndarray,
+    main: int,
+    gap: np.ndarray,
+    apart: np.ndarray,
+    config: JudgingConfig,
+) -> Opinion:
+    """By how far `apart` [D] a demonstration is from the family `main`, which is taken to be good; `pairs` [D] are their sizes."""
     label = families.label
     members, size = np.bincount(label), np.bincount(label, pairs)
     inside = label == main
@@ -70,17 +78,16 @@ def judge_families(families: Families, pairs: np.ndarray, main: int, config: Jud
             reasons=("Lives with all the others.",) * len(label),
             evidence={"gap": np.ones(len(label)), "apart": np.zeros(len(label)), "family": label},
         )
-    gap = gaps_to(families, main, config)
     # A family that is nearly as large may be another good style; only a person can say.
     rivalry = np.interp(size / size[main], config.rival, (0.0, 1.0))[label]
-    apart = np.where(inside, 0.0, _apart(gap, inside, config))
     why = (
         f"There are {len(size)} families; the one taken to be good holds {members[main]} of {len(label)} demonstrations "
         f"and {size[main] / size.sum():.0%} of the pairs."
     )
-    # The clearer the others' distance, the more it says to be inside.
+    # The clearer the others' distance, the more it says to be inside, for those whose neighbours are all there.
     standing = float(np.median(apart[~inside]))
-    good = 0.5 + config.families_trust * np.where(inside, standing, -apart * (1.0 - rivalry))
+    loyal = families.ties[:, main] / np.maximum(families.ties.sum(1), 1e-9)
+    good = 0.5 + config.families_trust * np.where(inside, standing * loyal, -apart * (1.0 - rivalry))
     return Opinion(
         NAME,
         standing,
@@ -95,13 +102,23 @@ def judge_families(families: Families, pairs: np.ndarray, main: int, config: Jud
     )
 
 
-def _apart(gap: np.ndarray, inside: np.ndarray, config: JudgingConfig) -> np.ndarray:
-    """[D] from 0 to 1: whether a demonstration is far from the family, by its members' typical distance and by their spread."""
-    far = np.log(gap)
-    spreads = (far - far[inside].mean()) / max(float(far[inside].std()), config.least_width)
-    return np.minimum(
-        np.interp(gap, config.gap, (0.0, 1.0)), np.interp(spreads, config.gap_spreads, (0.0, 1.0))
-    )
+def how_apart(gap: np.ndarray, label: np.ndarray, main: int, config: JudgingConfig) -> np.ndarray:
+    """[D] from 0 to 1: whether a demonstration, and its family with it, is far from the family `main`.
+
+    Far is measured by the members' typical distance and by their spread: a family with random goals is wide, and its parts are
+    near.
+    """
+    inside = label == main
+    centre, spread = core(np.log(gap[inside]))
+
+    def far(gap: np.ndarray) -> np.ndarray:
+        spreads = (np.log(gap) - centre) / max(spread, config.least_width)
+        return np.minimum(
+            np.interp(gap, config.gap, (0.0, 1.0)), np.interp(spreads, config.gap_spreads, (0.0, 1.0))
+        )
+
+    together = medians(gap, label, int(label.max()) + 1)[label]
+    return np.where(inside, 0.0, np.minimum(far(gap), far(together)))
 
 
 def gaps_to(families: Families, main: int, config: JudgingConfig) -> np.ndarray:
