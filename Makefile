@@ -15,11 +15,12 @@ PYTHON ?= $(firstword $(foreach p,python3.11 python3,$(shell $(p) -c 'import sys
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test docs check lint types format bench constraints clean distclean
+.PHONY: help demo test soak docs check lint types format bench constraints clean distclean
 
 help:
 	@echo "make demo         train and judge a small example, start to end"
 	@echo "make test         run the tests                (ARGS=\"-m 'not slow'\" for the quick ones)"
+	@echo "make soak         an hour of kills, full disks and bad files   (ARGS='--minutes 15' for less)"
 	@echo "make check        make lint and make types     (make format mends what can be mended)"
 	@echo "make docs         the documentation as a site"
 	@echo "make bench        throughput against the bare simulator"
@@ -31,6 +32,9 @@ demo: $(VENV)/.installed-run
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+
+soak: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.soak $(ARGS)
 
 check: lint types
 

@@ -18,8 +18,9 @@ from rich.console import Console
 from tests.experiment.tiny import fake_run, tiny
 
 from rilco.experiment.cluster import ClusterEngine
-from rilco.experiment.engine import Ended
+from rilco.experiment.engine import Ended, Settings
 from rilco.experiment.grid import Job, make_jobs
+from rilco.experiment.launch import ask_to_stop, how_it_ended, search_path, start_run
 from rilco.experiment.local import LocalEngine, share_cores
 from rilco.experiment.status import Board, Lines
 from rilco.experiment.sweep import survey, work_through
@@ -266,3 +267,11 @@ def test_nothing_is_left_behind(tmp_path: Path, how) -> None:
     while processes_of(out) and time.monotonic() < until:
         time.sleep(0.1)
     assert processes_of(out) == []
+
+
+def test_a_log_on_a_full_disk_does_not_end_a_run(tmp_path: Path) -> None:
+    request = Settings(tmp_path, 1).request(Job("one", tiny(steps=20)), search_path())
+    process = start_run(request._replace(log="/dev/full"))
+    how = how_it_ended(process)
+    ask_to_stop(process)
+    assert how == "finished"

@@ -6,6 +6,8 @@ or has died, training ends after the iteration with a checkpoint.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import platform
@@ -22,7 +24,20 @@ from rilco.runs.interrupt import StopSignal, exit_code
 PATIENCE = 60.0  # seconds that an earlier process of the run has for its last iteration and checkpoint
 
 
+class Log(io.TextIOBase):
+    """Standard error, which is a file that may lie on a full disk. What cannot be written is lost; the run goes on."""
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError):
+            os.write(2, text.encode(errors="replace"))
+        return len(text)
+
+    def fileno(self) -> int:
+        return 2
+
+
 def main() -> int:
+    sys.stdout = sys.stderr = Log()
     request: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
     folder = Path(request["folder"])
     _say(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} process {os.getpid()} on {platform.node()}: {folder}")
