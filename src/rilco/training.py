@@ -194,7 +194,8 @@ def train_in(config: RunConfig, path: Path, how: How, *, resume: bool) -> Iterat
     if find(config.method).runner == "several":
         raise ValueError(f"{config.method} is several runs: use rilco.api.train_config.")
     with how.stop:
-        data = read_data(config, how.say)
+        with how.stop.at_once():
+            data = read_data(config, how.say)
         with open_run(path, config, resume=resume) as folder, _pool_if_needed(config, data, how) as pool:
             how.stop.raise_if_requested()  # before anything is learned
             training = make_training(config, data, pool)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 from tests.experiment.tiny import fake_run, tiny
@@ -80,6 +81,7 @@ def test_dry_run_lists_the_runs_and_the_time(tmp_path: Path, grid, monkeypatch: 
     from rilco.experiment import cost
 
     def speeds(kinds: Iterable[str], *how: object) -> tuple[dict[str, cost.Speed], dict[str, str]]:
+        click.echo("measured")
         return {name: cost.Speed(3600.0, 0.0, "") for name in kinds}, {}
 
     monkeypatch.setattr(cost, "measure", speeds)
@@ -87,12 +89,9 @@ def test_dry_run_lists_the_runs_and_the_time(tmp_path: Path, grid, monkeypatch: 
     fake_run(tmp_path / "out" / run_name(tiny(seed=2)), tiny(seed=2), iterations=4)
     shown = call(sweep, grid, "--dry-run", "--jobs", 2, "--workers", 1, "--out", tmp_path / "out")
     assert shown.exit_code == 0, shown.exception
-    lines = [line.split() for line in shown.stdout.splitlines() if "seed-" in line]
-    assert [line[2:] for line in lines] == [
-        ["finished"],
-        ["at", "80", "6", "h", "00", "min"],
-        ["new", "10", "h", "00", "min"],
-    ]
+    listed, estimated = shown.stdout.split("measured")
+    assert [line.split()[2:] for line in listed.splitlines()] == [["finished"], ["at", "80"], ["new"]]
+    assert estimated.splitlines()[1].split()[1:] == ["2", "runs", "16", "h", "00", "min"]
     assert "3 runs, 1 of them finished. The rest takes about 16.0 core hours" in shown.stdout
     assert "10 h 00 min here (2 side by side on 2 cores)" in shown.stdout
     assert "10 h 00 min on 1,000 such cores" in shown.stdout

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -52,3 +54,46 @@ def test_within_itself_only_the_outermost_listens():
         send(signal.SIGTERM)  # still listening
         assert stop.requested
     assert signal.getsignal(signal.SIGTERM) == handler
+
+
+def test_at_once_the_first_is_obeyed():
+    with StopSignal() as stop:
+        with pytest.raises(Interrupted), stop.at_once():
+            send(signal.SIGTERM)
+        with pytest.raises(Interrupted), stop.at_once():  # one that came before, too
+            raise AssertionError("not reached")
+
+
+def test_and_later_only_the_second_again():
+    with StopSignal() as stop:
+        with stop.at_once():
+            pass
+        send(signal.SIGINT)
+        assert stop.requested
+
+
+@pytest.mark.bullet
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "train --noise-rate 0.4 --task hopper --demo-kind gaussian",
+        "sweep paper --dry-run --only task=hopper --jobs 1",
+    ],
+)
+def test_a_command_that_makes_standard_demonstrations_stops_at_the_first_signal(tmp_path, command, signum):
+    """As from a terminal: the signal comes once the command says what it is making."""
+    environment = {**os.environ, "RILCO_CACHE": str(tmp_path / "cache")}
+    start = "from rilco.cli import main; main()"
+    arguments = [sys.executable, "-c", start, *command.split(), "--out", str(tmp_path / "out")]
+    with subprocess.Popen(arguments, env=environment, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        while "Making the standard demonstrations" not in process.stderr.readline():
+            assert process.poll() is None
+        begun = time.monotonic()
+        process.send_signal(signum)
+        said = process.stderr.read()
+        assert process.wait(60) == 128 + signum
+    assert "Stopped" in said
+    assert time.monotonic() - begun < 4.5  # sooner than a hang would be noticed
+    assert not list((tmp_path / "cache").glob("*-*"))

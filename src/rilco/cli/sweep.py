@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -118,23 +119,27 @@ def report(swept: Swept, out: Path) -> None:
 def dry_run(
     jobs: Sequence[Job], standings: Sequence[Standing], options: dict[str, Any], stop: StopSignal
 ) -> None:
-    """List the runs with what each will take, and the sum of it."""
-    from rilco.experiment.cost import estimate, makespan
+    """List the runs; then measure, and say what each kind of them will take, and the sum of it."""
+    from rilco.experiment.cost import estimate, label, makespan
     from rilco.experiment.datasets import make_datasets
     from rilco.experiment.local import share_cores
     from rilco.experiment.status import duration
 
     left = [job for job, there in zip(jobs, standings, strict=True) if there.state != "finished"]
     side_by_side, workers = share_cores(max(1, len(left)), options["jobs"], options["workers"])
-    say = lambda text: click.echo(text, err=True)  # noqa: E731 (one line, used twice)
-    make_datasets(left, say)
+    for job, there in zip(jobs, standings, strict=True):
+        state = there.state if there.state != "interrupted" else f"at {there.progress.done:,}"
+        click.echo(f"{job.name:<60} {job.config.steps:>12,}  {state}")
+    say = lambda text: click.echo(text, err=True)  # noqa: E731 (one line, used thrice)
+    with stop.at_once():
+        make_datasets(left, say)
     say("Measuring a few iterations of each kind of run ...")
     costs = estimate(jobs, standings, options["out"], side_by_side=side_by_side, workers=workers, stop=stop)
-    for job, there in zip(jobs, standings, strict=True):
-        seconds = costs.seconds.get(job.name)
-        cost = "" if there.state == "finished" else "?" if seconds is None else duration(seconds)
-        state = there.state if there.state != "interrupted" else f"at {there.progress.done:,}"
-        click.echo(f"{job.name:<60} {job.config.steps:>12,}  {state:<14} {cost:>12}")
+    kinds = Counter(label(job.config) for job in left)
+    for kind, count in kinds.items():
+        own = [costs.seconds.get(job.name) for job in left if label(job.config) == kind]
+        cost = "?" if None in own else duration(sum(filter(None, own)))
+        click.echo(f"{kind:<60} {plural(count, 'run'):>12}  {cost}")
     for name, reason in costs.failures.items():
         say(f"\n{name} could not be measured: {reason}")
     known = list(costs.seconds.values())

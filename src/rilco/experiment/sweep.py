@@ -123,7 +123,8 @@ def train_all(
             _engine(engine, settings, side_by_side if engine == "ray" else local, address) as working,
             make_display(board, Console(stderr=True), quiet=quiet) as display,
         ):
-            make_datasets(left, display.note)
+            with stop.at_once():
+                make_datasets(left, display.note)
             failures = work_through(left, working, board, display, stop)
     done = {name: Run(out / name) for name, row in board.rows.items() if row.state == "finished"}
     return Swept(done, {job.name: reason for job, reason in failures}, board.summary())

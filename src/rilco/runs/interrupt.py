@@ -5,8 +5,10 @@ Whoever sends SIGTERM soon sends SIGKILL. So after it an iteration that hangs is
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import threading
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
@@ -40,6 +42,7 @@ class StopSignal:
         self.patience = patience
         self._before: dict[int, Any] = {}
         self._entered = 0
+        self._at_once = False
 
     @property
     def requested(self) -> bool:
@@ -49,10 +52,21 @@ class StopSignal:
         if self.signum is not None:
             raise Interrupted(self.signum)
 
+    @contextlib.contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Within, the first signal raises too: for work that loses nothing, such as reading data."""
+        before, self._at_once = self._at_once, True
+        try:
+            self.raise_if_requested()
+            yield
+        finally:
+            self._at_once = before
+
     def _handle(self, signum: int, frame: FrameType | None) -> None:
-        if self.signum is not None:
+        again = self.signum is not None
+        self.signum = self.signum or signum
+        if again or self._at_once:
             raise Interrupted(self.signum)
-        self.signum = signum
         if signum == signal.SIGTERM:
             self._before.setdefault(signal.SIGALRM, signal.signal(signal.SIGALRM, self._handle))
             signal.setitimer(signal.ITIMER_REAL, self.patience)
