@@ -21,7 +21,7 @@ help:
 	@echo "make demo         train and judge a small example, start to end"
 	@echo "make test         run the tests                (ARGS=\"-m 'not slow'\" for the quick ones)"
 	@echo "make soak         an hour of kills, full disks and bad files   (ARGS='--minutes 15' for less)"
-	@echo "make check        make lint and make types     (make format mends what can be mended)"
+	@echo "make check        make lint, types and docs    (make format mends what can be mended)"
 	@echo "make docs         the documentation as a site"
 	@echo "make bench        throughput against the bare simulator"
 	@echo "make constraints  resolve the pins in constraints.txt afresh"
@@ -36,7 +36,7 @@ test: $(VENV)/.installed-dev
 soak: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.soak $(ARGS)
 
-check: lint types
+check: lint types docs
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check $(CODE)
@@ -53,9 +53,8 @@ bench: $(VENV)/.installed-run
 	$(BIN)/rilco bench $(ARGS)
 
 # A warning, a broken link among them, is an error.
-docs: $(VENV)/.installed-dev
-	@$(PIP) install -q -c constraints.txt -e '.[docs]'
-	$(BIN)/mkdocs build --strict -q
+docs: $(VENV)/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -q
 	@echo "build/site/index.html"
 
 $(VENV)/.installed-run: pyproject.toml constraints.txt | $(VENV)/.created
@@ -66,6 +65,10 @@ $(VENV)/.installed-run: pyproject.toml constraints.txt | $(VENV)/.created
 $(VENV)/.installed-dev: $(VENV)/.installed-run
 	@echo "Installing the developer tools."
 	@$(PIP) install -q -c constraints.txt -e '.[$(RUN_EXTRAS),dev]'
+	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed-dev
+	@$(PIP) install -q -c constraints.txt -e '.[$(RUN_EXTRAS),dev,docs]'
 	@touch $@
 
 # An environment that already answers is kept: only one that is missing or half-made is created.
