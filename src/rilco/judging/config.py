@@ -129,6 +129,10 @@ class JudgingConfig:
     rival: tuple[float, float] = (0.35, 0.7)
     """A family this much smaller than the majority is a group of odd ones; near the second number it may be another style."""
 
+    record_pairs: int = 6_000
+    """Pairs that the actions are told from what happened next with."""
+    record_agree: float = 0.95
+    """Where this share of the records agrees with the first fit, no other is tried."""
     record_starts: int = 8
     """Fits of the actions that explain what happened: one from all demonstrations, the others from a few each."""
     record_part: int = 8
@@ -140,7 +144,7 @@ class JudgingConfig:
     """A demonstration's own actions must vary as much as this, as a share of the usual, to be compared."""
     record_match: float = 0.8
     """From this correlation on a wrong multiple is a fault of the record; below it, it is a doubt."""
-    record_slope: tuple[float, float] = (0.6, 1.6)
+    record_slope: tuple[float, float] = (0.35, 2.5)
     """Actions that are a smaller or larger multiple of what happened are a fault of the record; so is the wrong sign ..."""
     record_doubt: tuple[float, float] = (0.75, 1.4)
     """... and beyond these numbers a doubt ..."""

@@ -36,7 +36,11 @@ class Material:
         return np.diff(self.first)
 
     def sample(self, total: int, least: int, most: int | None = None) -> np.ndarray:
-        """Sorted rows: about `total`, spread evenly, of each demonstration at least `least` and no more than `most`."""
+        """Sorted rows: about `total`, spread evenly, of each demonstration at least `least` and no more than `most`.
+
+        With thousands of demonstrations `least` gives way, down to 3, so that three times `total` are enough.
+        """
+        least = min(least, max(3, 3 * total // self.count))
         wanted = np.ceil(self.pairs * min(1.0, total / len(self.demo))).astype(np.int64)
         wanted = np.minimum(np.clip(wanted, least, most), self.pairs)
         place = np.arange(wanted.sum()) - np.repeat(np.cumsum(wanted) - wanted, wanted)

@@ -29,7 +29,7 @@ def judge_records(material: Material, config: JudgingConfig, *, apart: np.ndarra
     enough = ~apart & (material.pairs > 2)
     if enough.sum() < config.min_demonstrations:
         return _saying(silent, "Too few demonstrations share places for their records to be compared.")
-    rows = material.sample(config.fit_pairs, config.sample_least, config.error_pairs)
+    rows = material.sample(config.record_pairs, config.sample_least, config.error_pairs)
     inner = np.isin(rows, material.first[1:] - 1, invert=True) & enough[material.demo[rows]]
     rows = rows[inner]
     state = material.obs[rows].astype(np.float64)
@@ -77,7 +77,8 @@ def _explain(fit: Crossfit, enough: np.ndarray, config: JudgingConfig) -> tuple[
     """[M, action_dim] the actions as what happened tells them, by the fit that agrees best with most demonstrations; and [M] how
     doubtful each is.
 
-    A fit to all may settle between two ways to write actions down, so others start from a few demonstrations each.
+    A fit to all may settle between two ways to write actions down. Unless nearly all agree with it, others start from a few
+    demonstrations each.
     """
     size = np.bincount(fit.demo, minlength=len(enough))
     judged = np.flatnonzero(size > 0)
@@ -98,6 +99,8 @@ def _explain(fit: Crossfit, enough: np.ndarray, config: JudgingConfig) -> tuple[
             trust = np.where(size > 0, np.where(fits, 1.0, 0.05) / (1.0 + (error / usual) ** 4), 0.0)
         if usual < 0.98 * best:
             best, weight_of_best = usual, weight
+        if start == 0 and fits[judged].mean() >= config.record_agree:
+            break
     told, doubt, _ = fit.predict(weight_of_best[fit.demo], doubt=True, choice=choice)
     return told, doubt
 
