@@ -37,7 +37,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--zoo", type=Path, help="A folder of mixtures with known truth.")
+    parser.add_argument(
+        "--zoo", type=Path, nargs="+", default=[], help="Folders of mixtures with known truth."
+    )
+    parser.add_argument("--reliability", type=Path, help="Draw how often what was called good is good.")
     parser.add_argument("--paper", nargs="+", default=[], choices=["ours", "sampled", "gaussian", "authors"])
     parser.add_argument("--demos", type=Path, help="A folder with the authors' folders.")
     parser.add_argument("--tasks", nargs="+", default=list(AUTHORS))
@@ -45,13 +48,16 @@ def main() -> None:
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     parser.add_argument("--pieces", action="store_true", help="Cut everything into pieces of 50 pairs.")
     options = parser.parse_args()
-    if options.zoo:
-        zoo_table(options.zoo)
+    claims = [claim for folder in options.zoo for claim in zoo_table(folder)]
+    if options.reliability:
+        draw_reliability(np.array(claims), options.reliability)
     for source in options.paper:
         paper_table(source, options)
 
 
-def zoo_table(folder: Path) -> None:
+def zoo_table(folder: Path) -> list[tuple[float, bool]]:
+    """Prints the table, and returns what was claimed of each demonstration and whether it is good."""
+    claims: list[tuple[float, bool]] = []
     print(
         "| mixture | verdict | good kept | good dropped | bad kept | bad unsure | sure and wrong | confidence | s |"
     )
@@ -66,8 +72,41 @@ def zoo_table(folder: Path) -> None:
         verdict = judge_offline(demos)
         kind, numbers = measure(verdict, good, np.ones(len(good)))
         kinds[kind] += 1
+        claims += [
+            (one.probability, bool(is_good))
+            for one, is_good in zip(verdict.demonstrations, good, strict=True)
+        ]
         print(f"| {file.stem} | {kind} | {numbers} | {time.perf_counter() - begin:.1f} |", flush=True)
     print(", ".join(f"{kind}: {count}" for kind, count in kinds.most_common()))
+    return claims
+
+
+def draw_reliability(claims: np.ndarray, file: Path) -> None:
+    """[C, 2] probabilities of being good, and the truth, in bins; the size of a point is how many there are."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    edges = np.array([0.0, 0.15, 0.3, 0.45, 0.55, 0.65, 0.75, 0.85, 1.0])
+    of_bin = np.clip(np.digitize(claims[:, 0], edges) - 1, 0, len(edges) - 2)
+    figure, axes = plt.subplots(figsize=(4.5, 4.2), layout="constrained")
+    axes.plot([0, 1], [0, 1], color="0.7", linestyle="--", label="calibrated")
+    print("\n| claimed to be good | demonstrations | are good |\n|---|---|---|")
+    for k in np.unique(of_bin):
+        said, good = claims[of_bin == k].mean(0)
+        count = int((of_bin == k).sum())
+        axes.scatter(said, good, s=15 + count / 6, color="tab:blue", zorder=3)
+        axes.annotate(f"{count:,}", (said, good), textcoords="offset points", xytext=(9, -10), fontsize=8)
+        print(f"| {said:.0%} | {count:,} | {good:.0%} |")
+    axes.set(
+        xlabel="probability of being good, as claimed",
+        ylabel="share that is good",
+        xlim=(0, 1),
+        ylim=(0, 1.03),
+    )
+    axes.legend(loc="upper left", frameon=False)
+    figure.savefig(file, dpi=150)
 
 
 def paper_table(source: str, options: argparse.Namespace) -> None:

@@ -30,6 +30,12 @@ class JudgingConfig:
 
     given: float = 1e-3
     """A dimension with less than this share of its variance within demonstrations is given, not chosen."""
+    noisy_actions: tuple[tuple[float, float], tuple[float, float]] = ((0.2, 0.4), (1.0, 0.3))
+    """Noise of actions, as a share of their variance, and the weight that they have beside observations."""
+    noisy: float = 0.45
+    """From this noise on, in the mean, and without goals, actions are noisy ..."""
+    noisy_share: float = 0.1
+    """... and this is the share that counts as a visit: by chance, there are more of them."""
     resolution: float = 1.0
     """Of the Louvain method: higher makes more and smaller families, before those that visit each other are joined."""
     visit_share: float = 0.02
@@ -122,8 +128,10 @@ class JudgingConfig:
 
     gap: tuple[float, float] = (4.7, 6.0)
     """A demonstration so many times farther from the good family than is usual in it may live apart; from the second on it does."""
+    noisy_gap: tuple[float, float] = (2.2, 3.0)
+    """The same where actions are noisy: then all are far from each other."""
     gap_spreads: tuple[float, float] = (5.5, 7.0)
-    """The same in spreads of what is usual in the good family: a family with random goals is wide, and its parts are near."""
+    """The same in spreads of what is usual in the good family."""
     families_trust: float = 0.4
     """How far from 0.5 the probability of good goes by a demonstration's family alone."""
     rival: tuple[float, float] = (0.35, 0.7)

@@ -91,7 +91,7 @@ def _ask(
 ) -> tuple[list[Opinion], np.ndarray]:
     """What each judge says, and [D] who lives apart from the others."""
     gap = gaps_to(families, main, config)
-    far = how_apart(gap, families.label, main, config)
+    far = how_apart(gap, families, main, config)
     say("Endings", 0.0)
     by_end = judge_endings(material, config, apart=far > 0.0)
     # Who reaches the goal that the others reach is one of them, whatever the way.

@@ -34,6 +34,8 @@ class Families:
     """[M, dim] the sample: observations and actions, each block weighing as much as the other."""
     demo: np.ndarray
     """[M] whose these pairs are, sorted."""
+    noisy: bool
+    """Whether actions differ between nearly equal states, and not because of goals: then pairs are far from each other anyway."""
 
 
 def find_families(
@@ -42,18 +44,23 @@ def find_families(
     rows = material.sample(config.sample_pairs, config.sample_least)
     demo = material.demo[rows]
     # What never changes within a demonstration, a goal for instance, was given and not chosen: it makes no family.
-    blocks = (material.obs[rows][:, ~_given(material, config)], material.action[rows])
-    points = np.hstack([block / np.sqrt(block.shape[1]) for block in blocks])
+    given = _given(material, config)
+    obs, action = (
+        block / np.sqrt(block.shape[1]) for block in (material.obs[rows][:, ~given], material.action[rows])
+    )
+    typical, overall = _noise(obs, action, demo, config)
+    noisy = overall >= config.noisy and not given.any()
+    points = np.hstack([obs, action * np.interp(typical, *config.noisy_actions)])
     start, end = mutual(nearest_of_others(points, demo, config.neighbours, progress))
     label = _communities(demo[start], demo[end], material.count, config)
-    label = _merge(label, start, demo, end, config)
+    label = _merge(label, start, demo, end, config.noisy_share if noisy else config.visit_share, config)
     pairs = np.bincount(label, material.pairs)
     rank = np.empty(len(pairs), np.int64)
     rank[np.argsort(-pairs, kind="stable")] = np.arange(len(pairs))
     label = rank[label]
     links = np.bincount(demo[start] * len(pairs) + label[demo[end]], minlength=material.count * len(pairs))
     ties = links.reshape(material.count, len(pairs)) / np.bincount(demo)[:, None]
-    return Families(label, ties, points, demo)
+    return Families(label, ties, points, demo, noisy)
 
 
 def judge_families(
@@ -102,19 +109,19 @@ def judge_families(
     )
 
 
-def how_apart(gap: np.ndarray, label: np.ndarray, main: int, config: JudgingConfig) -> np.ndarray:
+def how_apart(gap: np.ndarray, families: Families, main: int, config: JudgingConfig) -> np.ndarray:
     """[D] from 0 to 1: whether a demonstration, and its family with it, is far from the family `main`.
 
-    Far is measured by the members' typical distance and by their spread: a family with random goals is wide, and its parts are
-    near.
+    Far is measured by the members' typical distance and by their spread.
     """
+    label, bounds = families.label, config.noisy_gap if families.noisy else config.gap
     inside = label == main
     centre, spread = core(np.log(gap[inside]))
 
     def far(gap: np.ndarray) -> np.ndarray:
         spreads = (np.log(gap) - centre) / max(spread, config.least_width)
         return np.minimum(
-            np.interp(gap, config.gap, (0.0, 1.0)), np.interp(spreads, config.gap_spreads, (0.0, 1.0))
+            np.interp(gap, bounds, (0.0, 1.0)), np.interp(spreads, config.gap_spreads, (0.0, 1.0))
         )
 
     together = medians(gap, label, int(label.max()) + 1)[label]
@@ -149,6 +156,16 @@ def _given(material: Material, config: JudgingConfig) -> np.ndarray:
     return given if not given.all() else np.zeros_like(given)
 
 
+def _noise(
+    obs: np.ndarray, action: np.ndarray, demo: np.ndarray, config: JudgingConfig
+) -> tuple[float, float]:
+    """How much actions differ between nearly equal states, as a share of their variance: typically, and in the mean."""
+    nearest = nearest_of_others(obs, demo, config.state_neighbours)
+    differ = np.square(action[:, None] - action[nearest]).mean((1, 2))
+    share = differ / max(2.0 * float(action.var(0).mean()), 1e-12)
+    return float(np.median(share)), float(share.mean())
+
+
 def _communities(one: np.ndarray, other: np.ndarray, count: int, config: JudgingConfig) -> np.ndarray:
     """[D] by the Louvain method on how often two demonstrations' pairs are linked."""
     import igraph  # here: it takes time to import, and families alone need it
@@ -165,7 +182,12 @@ def _communities(one: np.ndarray, other: np.ndarray, count: int, config: Judging
 
 
 def _merge(
-    label: np.ndarray, start: np.ndarray, demo: np.ndarray, end: np.ndarray, config: JudgingConfig
+    label: np.ndarray,
+    start: np.ndarray,
+    demo: np.ndarray,
+    end: np.ndarray,
+    least: float,
+    config: JudgingConfig,
 ) -> np.ndarray:
     """Families joined, the most visited first, until no family's members mostly visit a larger one."""
     size = np.bincount(demo)
@@ -173,7 +195,7 @@ def _merge(
         touched = np.unique(start * count + label[demo[end]])  # a pair and a family that it has links to
         visited = np.bincount(demo[touched // count] * count + touched % count, minlength=len(label) * count)
         visited = visited.reshape(len(label), count)
-        visits = (visited >= config.visit_pairs) & (visited >= config.visit_share * size[:, None])
+        visits = (visited >= config.visit_pairs) & (visited >= least * size[:, None])
         members = np.bincount(label)
         share = np.zeros((count, count))
         np.add.at(share, label, visits / members[label][:, None])

@@ -95,7 +95,7 @@ def _explain(fit: Crossfit, enough: np.ndarray, config: JudgingConfig) -> tuple[
             error = medians(fit.errors(told), fit.demo, len(size), empty=np.inf) + config.least_error
             usual = float(np.median(error[judged]))
             slope, _, _ = _compare(fit, told, len(size))
-            fits = ((slope > 0.5) & (slope < 2.0)).all(1)
+            fits = np.all((slope > 0.5) & (slope < 2.0), axis=1)
             trust = np.where(size > 0, np.where(fits, 1.0, 0.05) / (1.0 + (error / usual) ** 4), 0.0)
         if usual < 0.98 * best:
             best, weight_of_best = usual, weight
