@@ -40,7 +40,7 @@ class RunConfig:
     method: str = "ril-co"
     """How to learn (see `rilco.methods`): a way to imitate, or `acktr` or `ppo` on the environment's own reward."""
     task: Task = field(default_factory=lambda: Task(task="halfcheetah"))
-    """The environment."""
+    """The environment; of cloning it may be none, `Task()`."""
     demos: tuple[str, ...] = ()
     """Demonstration files. None, but a noise rate: the standard dataset of the task (`rilco.data.standard`)."""
     noise_rate: float | None = None
@@ -109,6 +109,11 @@ class RunConfig:
             raise ConfigError(
                 f"freeze_normalizer_after must be at least 1; got {self.freeze_normalizer_after}. Nothing learns from raw "
                 "observations."
+            )
+        if not self.task.name and (method.runner != "cloning" or self.evaluate_every >= 0):
+            what = "evaluated" if method.runner == "cloning" else "trained"
+            raise ConfigError(
+                f"Choose an environment: --task NAME, or --env GYMNASIUM_ID. Without one, {self.method} cannot be {what}."
             )
         self._check_demonstrations()
         if self.policy_learner not in POLICY_LEARNERS:

@@ -59,8 +59,8 @@ def task_of(policy: Policy, *, trust_env: bool = False) -> Task:
     task, env = policy.card.get("task"), policy.card.get("env")
     if task is None and env is None:
         raise RunError(
-            f"{policy}: this policy's file does not say what environment it is for. From Python, "
-            "`rilco.evaluate(policy, task=...)` takes one."
+            f"{policy}: this policy's file does not say what environment it is for. Evaluate it with --env ID; from "
+            "Python, `rilco.evaluate(policy, env=...)`."
         )
     how = {name: policy.card[name] for name in ("env_kwargs", "obs_keys") if name in policy.card}
     made = Task(task=task, env=env, named_by=policy.file, **how)

@@ -37,13 +37,14 @@ def make_config(options: Mapping[str, Any], *, stored: RunConfig | None = None) 
     given = {SHORT.get(name, name): value for name, value in options.items() if value is not None}
     top = {name: value for name, value in given.items() if "." not in name}
     inner = {name: value for name, value in given.items() if "." in name}
-    if stored is None and not {"task", "env"} & set(top):
-        raise ConfigError("Choose an environment: --task NAME, or --env GYMNASIUM_ID.")
+    nowhere = stored is None and not {"task", "env"} & set(top)
     base = stored or RunConfig(method="acktr")  # a stand-in: it needs no demonstrations
     if stored is None:
         top.setdefault("method", "ril-co")
     changes = {name: _top_level(name, value, base) for name, value in top.items() if name not in OF_THE_TASK}
-    changes["task"] = _task(base.task, top, changes)
+    changes["task"] = _task(Task() if nowhere else base.task, top, changes)
+    if nowhere:
+        changes.setdefault("evaluate_every", -1)
     method = changes.get("method", base.method)
     if find(method).policy_learner:
         changes.setdefault("policy_learner", find(method).policy_learner)

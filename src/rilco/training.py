@@ -285,7 +285,12 @@ def pool_sizes(config: RunConfig, demos: Demonstrations | None, workers: int) ->
 
 
 def run_actions(config: RunConfig, demos: Demonstrations | None) -> Actions:
-    """A run's kind of actions. Where the environment has no units, those of the policy it starts from, or its data."""
+    """A run's kind of actions. Where the environment has no units, those of the policy it starts from, or its data.
+
+    Without an environment the data alone tell.
+    """
+    if not config.task.name and demos is not None:
+        return Actions.of(demos.action, discrete=demos.discrete)
     actions = config.task.spaces().actions
     if config.start_from and 0.0 in actions.scale:
         theirs = load_policy(config.start_from).actions

@@ -613,13 +613,31 @@ def test_command_line(tmp_path, demos_file):
         *("--evaluate-every", 1000, "--workers", 1, "--out", tmp_path / "run", *small),
     )
     assert made.returncode == 0, made.stderr
-    assert "after 2,000 transitions" in made.stdout
+    assert "after 500 gradient steps" in made.stdout
     again = cli(
         "train", "--out", tmp_path / "run", "--resume", "--trust-env", "--steps", 4000, "--workers", 1
     )
     assert again.returncode == 0, again.stderr
-    assert "Resuming after 2,000 transitions" in again.stderr
+    assert "Resuming after 500 gradient steps" in again.stderr
     assert [line["iteration"] for line in metrics(tmp_path / "run")] == [50, 100, 150, 200]
+
+
+def test_no_environment_is_needed(tmp_path, demos_file):
+    small = [f"--set={name}={json.dumps(value)}" for name, value in SMALL.items() if name != "evaluate_every"]
+    given = ("--demos", demos_file, "--steps", 2000, "--out", tmp_path / "run", *small)
+    made = cli("train", "--method", "bc", *given)
+    assert made.returncode == 0, made.stderr
+    assert "bc without an environment, so without evaluations, seed 1, 500 gradient steps" in made.stderr
+    again = cli("train", "--out", tmp_path / "run", "--resume", "--steps", 4000)
+    assert again.returncode == 0, again.stderr
+    policy = rilco.load_policy(tmp_path / "run")
+    assert policy.predict(np.zeros(2)).shape == (1,)
+    shown = cli("evaluate", tmp_path / "run", "--env", env_id("Drift"), "--episodes", 2)
+    assert "over 2 episodes" in shown.stdout, shown.stderr
+    refused = cli("evaluate", tmp_path / "run")
+    assert "does not say what environment it is for" in refused.stderr
+    refused = cli("train", "--method", "bc", "--evaluate-every", 1000, *given)
+    assert "Choose an environment" in refused.stderr
 
 
 def test_authors_expert_is_cloned(tmp_path, shared_dir):

@@ -63,8 +63,8 @@ def test_unknown_environment():
 def test_task_names():
     with pytest.raises(ConfigError, match="Did you mean 'walker2d'"):
         Task(task="walker")
-    with pytest.raises(ConfigError, match="one environment"):
-        Task()
+    with pytest.raises(ConfigError, match="Choose an environment"):
+        Task().spaces()
     with pytest.raises(ConfigError, match="one environment"):
         Task(task="ant", env="Pendulum-v1")
     assert Task(env="Pendulum-v1").dimensions() == (3, 1)

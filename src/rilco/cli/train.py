@@ -126,6 +126,7 @@ def command(**options: Any) -> None:
 def start(options: dict[str, Any]) -> None:
     """Run training with the given options; on Ctrl-C say how to go on."""
     from rilco.runs.interrupt import StopSignal, exit_code
+    from rilco.runs.progress import measure_of
 
     out: Path = options["out"]
     try:
@@ -134,12 +135,12 @@ def start(options: dict[str, Any]) -> None:
     except KeyboardInterrupt as interrupt:
         click.echo(stopped_message(out), err=True)
         sys.exit(exit_code(interrupt))
-    evaluations = run.evaluations()
+    measure, evaluations = measure_of(config), run.evaluations()
     if evaluations:
         last = evaluations[-1]
         click.echo(
-            f"Return {last['eval_return']:,.0f} ± {last['eval_std']:,.0f} over {config.evaluation_episodes} episodes "
-            f"after {last['transitions']:,} transitions; best {max(e['eval_return'] for e in evaluations):,.0f}."
+            f"Return {last['eval_return']:,.0f} ± {last['eval_std']:,.0f} over {last['eval_episodes']} episodes "
+            f"after {last['transitions'] * measure.each:,.0f} {measure.words}; best {max(e['eval_return'] for e in evaluations):,.0f}."
         )
     click.echo(f"Run: {out}   policy: {out / POLICIES}")
 

@@ -30,7 +30,8 @@ class Data(NamedTuple):
 
 def read_data(config: RunConfig, say: Say) -> Data:
     """All that a run learns from, found to fit its environment."""
-    check_actions(config.method, config.task.spaces().actions)
+    if config.task.name:
+        check_actions(config.method, config.task.spaces().actions)
     data = Data(read_demonstrations(config, say), read_known(config))
     method = find(config.method)
     if data.demos is not None and method.make_reward is not None and "classifier." in method.reads:
@@ -56,7 +57,9 @@ def read_known(config: RunConfig) -> Demonstrations | None:
 
 
 def _load(config: RunConfig, files: Sequence[str], noise_rate: float | None = None) -> Demonstrations:
-    """Files, of whose named parts of observations those are used that the environment shows."""
+    """Files, of whose named parts of observations those are used that the environment shows, if there is one."""
+    if not config.task.name:
+        return load_demonstrations(files, noise_rate, seed=config.seed, obs_keys=config.obs_keys)
     spaces = config.task.spaces()
     names = spaces.observations.names
     keys: dict[str, Any] = {"obs_keys": names, "flat_too": True} if names else {"obs_keys": config.obs_keys}

@@ -21,7 +21,7 @@ from rilco.runs.folder import RunFolder, changes
 from rilco.runs.how import Callback, How
 from rilco.runs.metrics import INEXACT
 from rilco.runs.paths import CHECKPOINTS, CONFIG, snapshot_name
-from rilco.runs.progress import Progress
+from rilco.runs.progress import Progress, measure_of
 from rilco.runs.results import portable
 
 EVALUATION_SEED_OFFSET = 1_000_000_007  # evaluation episodes never coincide with another run's training
@@ -102,7 +102,8 @@ class Loop:
         clean_up(self.folder.checkpoints, checkpoint.iteration)
         self._best_return = -math.inf if facts["best_return"] is None else facts["best_return"]
         self._begun = time.perf_counter() - facts["seconds"]
-        self.progress.note(f"Resuming after {self.transitions:,} transitions.")
+        measure = measure_of(self.config)
+        self.progress.note(f"Resuming after {self.transitions * measure.each:,.0f} {measure.words}.")
         if not self.training.exact:
             warnings.warn(
                 "The environments did not return to exactly where they were: this environment does not repeat an "

@@ -6,7 +6,9 @@ import contextlib
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from rilco.methods import find
 
 if TYPE_CHECKING:
     from rilco.config import RunConfig
@@ -29,17 +31,17 @@ class Silent:
 
 
 class Meter:
-    """Speed and time left, from the transitions seen since this process began."""
+    """Speed and time left, from what was seen since this process began."""
 
-    def __init__(self, total: int) -> None:
-        self.total = total
+    def __init__(self, measure: Measure) -> None:
+        self.total, self._each = measure.total, measure.each
         self.begun_at = time.monotonic()
         self.begun_with: int | None = None
         self.speed = 0.0
         self.done = 0
 
     def update(self, record: Mapping[str, Any]) -> None:
-        self.done = record["transitions"]
+        self.done = round(record["transitions"] * self._each)
         if self.begun_with is None:  # the first iteration compiles; it would spoil the estimate
             self.begun_with, self.begun_at = self.done, time.monotonic()
         elapsed = time.monotonic() - self.begun_at
@@ -55,24 +57,40 @@ class Meter:
 
 
 def describe(record: Mapping[str, Any], evaluation: Mapping[str, Any] | None) -> str:
-    """The numbers of a line: returns, classifier risk, share of demonstrations called non-expert."""
+    """The numbers of a line that need no explanation: returns, what is thought of the demonstrations, cloning's error."""
     parts = []
     if evaluation is not None:
-        parts.append(f"eval {evaluation['eval_return']:,.0f}±{evaluation['eval_std']:,.0f}")
+        parts.append(f"return {evaluation['eval_return']:,.0f} ± {evaluation['eval_std']:,.0f}")
     if record.get("episode_return") is not None:
-        parts.append(f"episodes {record['episode_return']:,.0f}")
-    if "risk" in record:
-        parts.append(f"risk {record['risk']:.3f}")
+        parts.append(f"while exploring {record['episode_return']:,.0f}")
     if "called_nonexpert" in record:
-        parts.append(f"called non-expert {record['called_nonexpert']:.0%}")
-    return "  ".join(parts)
+        parts.append(f"{record['called_nonexpert']:.0%} of the pairs look bad")
+    if "train_loss" in record:
+        parts.append(f"loss {record['train_loss']:.3g}")
+    return "   ".join(parts)
+
+
+class Measure(NamedTuple):
+    """What the length of a run is counted in."""
+
+    words: str
+    total: int
+    each: float
+    """Of these for a transition: cloning makes none, so its steps of learning count."""
+
+
+def measure_of(config: RunConfig) -> Measure:
+    if find(config.method).makes_transitions:
+        return Measure("transitions", config.steps, 1.0)
+    steps = config.bc.steps_per_iteration
+    return Measure("gradient steps", config.iterations * steps, steps / config.transitions_per_iteration)
 
 
 class Plain:
     """One line now and then, for logs."""
 
     def __init__(self, console: Any, config: RunConfig) -> None:
-        self._console, self._meter = console, Meter(config.steps)
+        self._console, self._meter = console, Meter(measure_of(config))
         self._evaluation: Mapping[str, Any] | None = None
         self._last_line = time.monotonic()
 
@@ -97,9 +115,9 @@ class Live:
     """A bar that is redrawn in place."""
 
     def __init__(self, console: Any, bar: Any, config: RunConfig) -> None:
-        self._console, self._bar, self._meter = console, bar, Meter(config.steps)
+        self._console, self._bar, self._meter = console, bar, Meter(measure_of(config))
         self._evaluation: Mapping[str, Any] | None = None
-        self._task = bar.add_task("", total=config.steps, speed="", left="--:--", numbers="compiling")
+        self._task = bar.add_task("", total=self._meter.total, speed="", left="--:--", numbers="compiling")
 
     def update(self, record: Mapping[str, Any]) -> None:
         self._meter.update(record)
@@ -126,8 +144,10 @@ def make_progress(config: RunConfig, path: Path, *, quiet: bool) -> Iterator[Pro
     from rich.console import Console
 
     console = Console(stderr=True)
+    measure = measure_of(config)
+    where = f"on {config.task.name}" if config.task.name else "without an environment, so without evaluations"
     console.print(
-        f"{config.method} on {config.task.name}, seed {config.seed}, {config.steps:,} transitions -> {path}",
+        f"{config.method} {where}, seed {config.seed}, {measure.total:,} {measure.words} -> {path}",
         highlight=False,
         markup=False,
         soft_wrap=True,

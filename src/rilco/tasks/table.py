@@ -18,7 +18,7 @@ from rilco.tasks.trust import require_trust
 
 @dataclass(frozen=True)
 class Task:
-    """Which environment a run uses: a Bullet task or any other, and how it is made.
+    """Which environment a run uses: a Bullet task or any other, and how it is made. Neither is none: cloning needs none.
 
     >>> rilco.Task(env="Pendulum-v1", env_kwargs={"g": 3.7}).dimensions()
     (3, 1)
@@ -38,7 +38,7 @@ class Task:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "obs_keys", tuple(self.obs_keys))
-        if (self.task is None) == (self.env is None):
+        if self.task is not None and self.env is not None:
             raise ConfigError(
                 f"Choose one environment: --task NAME ({', '.join(ROBOTS)}) or --env GYMNASIUM_ID; "
                 f"got --task {self.task}, --env {self.env}."
@@ -69,7 +69,7 @@ class Task:
 
     def make_batch(self, num_envs: int, *, render: bool = False) -> Batch:
         """Environments of this task, stepped together."""
-        require_trust(self.name, self.named_by)
+        self._require()
         if self.task is not None:
             require_pybullet()
             from rilco.tasks.bullet import BulletBatch
@@ -81,11 +81,17 @@ class Task:
 
     def spaces(self) -> Spaces:
         """What the environment shows and takes; one of the user's is built to find out."""
-        require_trust(self.name, self.named_by)
+        self._require()
         if self.task is not None:
             require_pybullet()
             return _bullet_spaces(self.task)
         return _gym_spaces(self)
+
+    def _require(self) -> None:
+        """Raises unless there is an environment that may be made."""
+        if not self.name:
+            raise ConfigError("Choose an environment: --task NAME, or --env GYMNASIUM_ID.")
+        require_trust(self.name, self.named_by)
 
     def dimensions(self) -> tuple[int, int]:
         """Numbers that a policy sees and gives."""
