@@ -276,6 +276,16 @@ def test_inspect_as_json_and_as_a_picture(tmp_path):
     assert plot.read_bytes().startswith(b"\x89PNG")
 
 
+def test_inspect_knows_the_bounds_of_an_environment(tmp_path):
+    action = np.linspace(-2.2, 2.2, 45)[:, None]
+    np.savez(tmp_path / "a.npz", obs=np.zeros((45, 3)), action=action)
+    assert "53.3% of the pairs have an action outside [-1, 1]" in rilco("inspect", tmp_path / "a.npz").output
+    shown = rilco("inspect", tmp_path / "a.npz", "--env", "Pendulum-v1")
+    assert "8.9% of the pairs have an action outside [-2, 2]" in shown.output
+    with pytest.raises(ConfigError, match="an action has 1 dimensions, but 2 in the environment"):
+        rilco("inspect", tmp_path / "a.npz", "--env", env_id("TwoSteps"))
+
+
 def test_inspect_refuses_what_it_cannot_do(tmp_path):
     file = save_demos(tmp_path / "a.npz")
     with pytest.raises(ConfigError, match=r"--plot out\.jpeg2"):

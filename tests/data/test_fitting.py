@@ -10,6 +10,7 @@ from tests.environments import Units, env_id
 
 from rilco.data.fitting import fit
 from rilco.data.formats import load_file, save_file
+from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import DemonstrationError
 from rilco.tasks.table import Task
@@ -22,6 +23,20 @@ HOPPER = Task(task="hopper")
 def demos(action: np.ndarray, obs_dim: int = 2) -> Demonstrations:
     obs = np.random.default_rng(0).normal(size=(len(action), obs_dim))
     return Demonstrations(obs, action, demonstrator_names=("mine.npz",))
+
+
+def test_a_file_is_called_by_its_name_whoever_made_it(tmp_path) -> None:
+    made = Demonstrations(
+        *(np.zeros((6, 2)), quantities(6, 2)),
+        demonstrator=np.arange(6) % 2,
+        demonstrator_names=("anna", "ben"),
+    )
+    save_file(made, tmp_path / "theirs.npz")
+    with pytest.raises(DemonstrationError, match=r"theirs\.npz: a pair has 2 observation and 2 action"):
+        check(DRIFT, load_file(tmp_path / "theirs.npz"))
+    save_file(demos(quantities()), tmp_path / "mine.npz")
+    with pytest.raises(DemonstrationError, match=r"mine\.npz: a pair has .* in .*theirs\.npz"):
+        load_demonstrations([tmp_path / "theirs.npz", tmp_path / "mine.npz"])
 
 
 def quantities(count: int = 200, dim: int = 1) -> np.ndarray:

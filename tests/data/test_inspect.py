@@ -133,6 +133,9 @@ def test_actions_outside_the_bounds() -> None:
     assert found.obs.rows_outside == 0
     assert "66.7% of the pairs have an action outside [-1, 1]." in found.remarks()
     assert inspect(Demonstrations(action, action), bounds=(-2.0, 3.0)).action.rows_outside == 0
+    each = inspect(Demonstrations(action, action), bounds=(np.array([-1.0, 0.0]), np.array([1.5, np.inf])))
+    assert each.action.outside.tolist() == [0, 1]
+    assert "33.3% of the pairs have an action outside its dimension's bounds." in each.remarks()
     with pytest.raises(ConfigError, match="lower one first"):
         inspect(Demonstrations(action, action), bounds=(1.0, -1.0))
 

@@ -154,6 +154,19 @@ def test_unsure_has_no_probability_beside_it(show: Show) -> None:
     assert "How likely good97%" in page.text(".properties")
 
 
+def test_no_number_of_a_chart_is_cut_off(show: Show) -> None:
+    page = show(make_audit())
+    page.click("#rows .row")
+    outside = """return [...document.querySelectorAll('.signal svg')].flatMap((svg) => {
+        const room = svg.getBoundingClientRect();
+        return [...svg.querySelectorAll('text')].filter((text) => {
+            const box = text.getBoundingClientRect();
+            return box.left < room.left || box.right > room.right;
+        }).map((text) => text.textContent);
+    })"""
+    assert page.run(outside) == []
+
+
 def test_the_panel_is_never_empty(show: Show) -> None:
     """Without pictures there are signals, this demonstration against its family."""
     page = show(make_audit(), Gallery({0: Film((1, 2, 3), (b"a", b"b", b"c"))}))

@@ -185,7 +185,7 @@ def test_without_an_environment_or_families_there_are_none():
     "env, reason",
     [
         ("PosedInTheDark-v0", "rendering failed .RuntimeError: no display"),
-        ("Pendulum-v1", "shape|cannot be read"),
+        ("Pendulum-v1", "do not say the position of every joint"),
         ("CartPole-v1", r"expected \[n, 4\]"),
     ],
 )

@@ -193,17 +193,19 @@ def mix_command(
     "--bounds",
     nargs=2,
     type=float,
-    default=(-1.0, 1.0),
-    show_default=True,
     metavar="LOW HIGH",
-    help="Of actions.",
+    help="Of actions.  [default: the environment's, else -1 1]",
 )
+@click.option("--env", help="The Gymnasium environment that they come from, by id: it knows its bounds.")
+@env_kwargs_option
 @obs_keys_option
 @click.option("--plot", type=click.Path(path_type=Path), help="Also draw them: a name that ends in .png.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
 def inspect_command(
     files: tuple[str, ...],
-    bounds: tuple[float, float],
+    bounds: tuple[float, float] | None,
+    env: str | None,
+    env_kwargs: dict[str, Any] | None,
     obs_keys: tuple[str, ...],
     plot: Path | None,
     as_json: bool,
@@ -212,11 +214,15 @@ def inspect_command(
     from rich.console import Console
 
     from rilco.data import views
-    from rilco.data.inspect import inspect_files
+    from rilco.data.inspect import Bounds, inspect_files
+    from rilco.tasks.table import Task
 
     if plot is not None:
         views.check_picture(plot)
-    inspections = list(inspect_files(files, bounds=bounds, obs_keys=obs_keys))
+    limits: Bounds | None = bounds
+    if env is not None and bounds is None:
+        limits = Task(env=env, env_kwargs=env_kwargs or {}).spaces().actions.bounds
+    inspections = list(inspect_files(files, bounds=limits, obs_keys=obs_keys))
     if as_json:
         click.echo(json.dumps([one.to_json() for one in inspections], indent=2))
     else:

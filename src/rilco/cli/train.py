@@ -14,6 +14,7 @@ from rilco.cli.parsing import COUNT, TABLE
 from rilco.cli.sources import trust_option
 from rilco.methods import METHODS
 from rilco.runs.paths import POLICIES, holds_run
+from rilco.words import plural
 
 if TYPE_CHECKING:
     from rilco.config import RunConfig
@@ -139,7 +140,7 @@ def start(options: dict[str, Any]) -> None:
     if evaluations:
         last = evaluations[-1]
         click.echo(
-            f"Return {last['eval_return']:,.0f} ± {last['eval_std']:,.0f} over {last['eval_episodes']} episodes "
+            f"Return {last['eval_return']:,.0f} ± {last['eval_std']:,.0f} over {plural(last['eval_episodes'], 'episode')} "
             f"after {last['transitions'] * measure.each:,.0f} {measure.words}; best {max(e['eval_return'] for e in evaluations):,.0f}."
         )
     click.echo(f"Run: {out}   policy: {out / POLICIES}")

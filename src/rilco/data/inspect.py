@@ -23,7 +23,8 @@ from rilco.words import listed
 BLOCK = 65_536
 """Rows that are looked at together."""
 
-Bounds = tuple[float, float]
+Bounds = tuple[float, float] | tuple[np.ndarray, np.ndarray]
+"""Of every dimension, or [D] of each."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,10 @@ class Inspection:
     returns: np.ndarray | None
     """[episodes]: sums of the rewards that the file holds, where it holds any."""
     demonstrators: tuple[Demonstrator, ...]
-    bounds: Bounds
-    """That actions were compared with."""
+    bounds: tuple[float, float]
+    """That actions were compared with: the widest, where dimensions have their own."""
+    same_bounds: bool
+    """Whether all dimensions have these."""
     noise_rate: float | None
     noise_fraction: float | None
     digests: tuple[bytes, ...] = field(repr=False)
@@ -109,10 +112,11 @@ class Inspection:
                 f"{self.duplicated_episodes:,} of {self.episodes:,} episodes repeat an earlier one, pair for pair."
             )
         if self.action.rows_outside:
-            low, high = self.bounds
+            within = (
+                f"[{self.bounds[0]:g}, {self.bounds[1]:g}]" if self.same_bounds else "its dimension's bounds"
+            )
             found.append(
-                f"{self.action.rows_outside / self.pairs:.1%} of the pairs have an action outside "
-                f"[{low:g}, {high:g}]."
+                f"{self.action.rows_outside / self.pairs:.1%} of the pairs have an action outside {within}."
             )
         return found
 
@@ -126,7 +130,7 @@ class Inspection:
             "return": None if self.returns is None else statistics(self.returns),
             "duplicated_episodes": self.duplicated_episodes,
             "pairs_with_action_outside": self.action.rows_outside,
-            "bounds": list(self.bounds),
+            "bounds": [_plain(bound) for bound in self.bounds],
             "noise_rate": self.noise_rate,
             "noise_fraction": self.noise_fraction,
             "demonstrators": [
@@ -141,7 +145,7 @@ class Inspection:
 def inspect_files(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
-    bounds: Bounds = (-1.0, 1.0),
+    bounds: Bounds | None = None,
     obs_keys: Sequence[str] = (),
 ) -> Iterator[Inspection]:
     """Each file by itself, one in memory at a time; a folder stands for the files in it."""
@@ -156,13 +160,19 @@ def inspect_files(
 
 
 def inspect(
-    demos: Demonstrations, *, name: str = "demonstrations", bounds: Bounds = (-1.0, 1.0)
+    demos: Demonstrations, *, name: str = "demonstrations", bounds: Bounds | None = None
 ) -> Inspection:
-    """Goes through the data once in blocks, and once by episode."""
-    if not bounds[0] < bounds[1]:
-        raise ConfigError(f"--bounds {bounds[0]:g} {bounds[1]:g}: expected the lower one first.")
-    if demos.discrete:  # choices have no bounds but their own
-        bounds = float(np.nanmin(demos.action)), float(np.nanmax(demos.action))
+    """Goes through the data once in blocks, and once by episode. Left out, bounds are +-1; choices have their own."""
+    if bounds is None:
+        bounds = (np.nanmin(demos.action), np.nanmax(demos.action)) if demos.discrete else (-1.0, 1.0)
+    low, high = (np.atleast_1d(bound).astype(np.float64) for bound in bounds)
+    if isinstance(bounds[0], np.ndarray) and len(low) != demos.action_dim:
+        raise ConfigError(
+            f"{name}: an action has {demos.action_dim} dimensions, but {len(low)} in the environment. Choose the one that "
+            "it comes from."
+        )
+    if not (low <= high).all():
+        raise ConfigError(f"--bounds {low[0]:g} {high[0]:g}: expected the lower one first.")
     returns = None
     if demos.reward is not None:
         with np.errstate(invalid="ignore"):  # inf - inf
@@ -170,11 +180,12 @@ def inspect(
     return Inspection(
         name=name,
         obs=measure(demos.obs),
-        action=measure(demos.action, bounds),
+        action=measure(demos.action, (low, high)),
         lengths=demos.index.length,
         returns=returns,
         demonstrators=tuple(demonstrators(demos)),
-        bounds=bounds,
+        bounds=(float(low.min()), float(high.max())),
+        same_bounds=bool((low == low[0]).all() and (high == high[0]).all()),
         noise_rate=demos.noise_rate,
         noise_fraction=demos.noise_fraction,
         digests=tuple(_digests(demos)),

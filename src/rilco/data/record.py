@@ -54,6 +54,8 @@ class Demonstrations:
     """The share of non-expert pairs that was asked for; `noise_fraction` is the share that the data holds."""
     demonstrator_names: tuple[str, ...] = ()
     """A name for each demonstrator: the file that it came from, where it came from one."""
+    files: tuple[str, ...] = field(default=(), compare=False)
+    """Where it was read from, for error messages."""
     where: InitVar[str | None] = None
     """What error messages call this data, a path for instance. Not kept."""
 
@@ -237,6 +239,7 @@ def concatenate(parts: Sequence[Demonstrations]) -> Demonstrations:
         episode=np.concatenate(episode),
         demonstrator=np.concatenate(demonstrator),
         demonstrator_names=tuple(name for part in parts for name in part.demonstrator_names),
+        files=tuple(file for part in parts for file in part.files),
         **known,
     )
 
@@ -258,9 +261,9 @@ def check_noise_rate(noise_rate: float) -> None:
 
 
 def source_names(demos: Demonstrations) -> str:
-    """What error messages call these demonstrations: up to three of their demonstrators."""
-    more = ", ..." if len(demos.demonstrator_names) > 3 else ""
-    return ", ".join(demos.demonstrator_names[:3]) + more
+    """What error messages call these demonstrations: up to three of their files, or of their demonstrators."""
+    names = demos.files or demos.demonstrator_names
+    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
 
 
 def _convert(values: Any, dtype: Any, name: str, where: str) -> np.ndarray:

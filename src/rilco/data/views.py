@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -200,7 +201,7 @@ def draw(inspections: Sequence[Inspection], file: Path) -> None:
     _histograms(axes["returns"], [one.returns for one in inspections], "return of an episode")
     _ranges(axes["obs"], [one.obs for one in inspections], "observation")
     _ranges(axes["action"], [one.action for one in inspections], "action")
-    for bound in inspections[0].bounds:
+    for bound in filter(math.isfinite, inspections[0].bounds):
         axes["action"].axhline(bound, color="grey", linewidth=1, linestyle="--")
     names = [one.name.replace("$", r"\$") for one in inspections]  # which would begin a formula
     columns = int(11 * width / (max(map(len, names)) + 8))  # about 11 characters an inch

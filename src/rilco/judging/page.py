@@ -159,7 +159,7 @@ def _words(audit: Audit) -> dict[str, str]:
         "headline": headline(verdict),
         "summary": verdict.summary,
         "assumption": verdict.assumption,
-        "majority": verdict.majority.sentence,
+        "majority": verdict.majority.sentence[:1].upper() + verdict.majority.sentence[1:],
         "sure": "Undecided"
         if undecided
         else next(word for least, word in _SURE if verdict.confidence >= least),

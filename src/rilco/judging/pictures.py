@@ -140,8 +140,8 @@ def _mujoco_pose(env: Any, task: Task) -> Callable[[np.ndarray], None]:
     start = np.array(getattr(env, "init_qpos", []))
     if not hasattr(env, "set_state") or skipped + positions != len(start) or positions == 0:
         raise TaskError(
-            f"{task.name}: a pose cannot be read from its observations. Pictures are taken of the Bullet tasks "
-            "and of Gymnasium's MuJoCo environments (version 5)."
+            f"{task.name}: its observations do not say the position of every joint. Pictures are taken of the Bullet "
+            "tasks, and of MuJoCo environments whose observations begin with the positions, such as Hopper-v5."
         )
 
     def pose(obs: np.ndarray) -> None:

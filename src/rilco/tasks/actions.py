@@ -47,6 +47,18 @@ class Actions:
         """Numbers in a policy's log-std: choices have none."""
         return 0 if self.choices else self.size
 
+    @property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """[size] float32: the least and the largest values; infinite where the space has no bounds."""
+        first = np.array(self.origin or (0.0,) * self.size)
+        if self.choices:
+            low, high = first, first + np.array(self.choices) - 1.0
+        else:
+            half = np.array(self.scale or (1.0,) * self.size)
+            half = np.where(half > 0, half, np.inf)
+            low, high = first - half, first + half
+        return low.astype(np.float32), high.astype(np.float32)
+
     def encode(self, action: np.ndarray) -> np.ndarray:
         """From files [..., size] to learners [..., width]."""
         if self.choices:

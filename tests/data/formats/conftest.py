@@ -84,6 +84,7 @@ def differences(one: Demonstrations, other: Demonstrations) -> list[str]:
         field.name
         for field in fields(Demonstrations)
         for a, b in [(getattr(one, field.name), getattr(other, field.name))]
+        if field.compare
         if type(a) is not type(b)
         or (isinstance(a, np.ndarray) and (a.dtype, a.shape) != (b.dtype, b.shape))
         or not np.array_equal(a, b)

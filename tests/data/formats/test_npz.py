@@ -33,7 +33,7 @@ def test_round_trip_loses_nothing(tmp_path: Path, demos: Demonstrations) -> None
     full = everything(demos)
     save_file(full, tmp_path / "a.npz")
     back = load_file(tmp_path / "a.npz")
-    for field in fields(Demonstrations):
+    for field in filter(lambda field: field.compare, fields(Demonstrations)):
         before, after = getattr(full, field.name), getattr(back, field.name)
         assert type(before) is type(after), field.name
         np.testing.assert_array_equal(before, after, strict=isinstance(before, np.ndarray))

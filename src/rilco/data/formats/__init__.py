@@ -123,7 +123,7 @@ def load_file(
     known = _format_of(source)
     if obs_keys and not known.has_obs_keys:
         if flat_too:
-            return known.load(source)
+            return _read_from(source, known.load(source))
         raise ConfigError(
             f"{source}: the format {known.name} has no named parts of observations, and the observation keys "
             f"{', '.join(obs_keys)} were asked for. Leave the keys out."
@@ -132,11 +132,17 @@ def load_file(
         raise ConfigError(f"An observation key is named twice: {', '.join(obs_keys)}. Name each once.")
     options: dict[str, Any] = {"obs_keys": obs_keys} if obs_keys else {}
     try:
-        return _load(known, source, options, flat_too=flat_too)
+        return _read_from(source, _load(known, source, options, flat_too=flat_too))
     except MemoryError as error:
         raise DemonstrationError(
             f"{source}: there is not enough memory for it ({error}). Split it, or free some memory."
         ) from error
+
+
+def _read_from(source: Path, demos: Demonstrations) -> Demonstrations:
+    """With its file, and not made anew: every pair was checked already."""
+    object.__setattr__(demos, "files", (str(source),))
+    return demos
 
 
 def _load(known: Format, source: Path, options: dict[str, Any], *, flat_too: bool) -> Demonstrations:

@@ -3,6 +3,8 @@
 const JUDGES = {
   families: ["Families", "Who lives together? Demonstrations whose pairs lie side by side form a family."],
   consensus: ["Consensus", "Who does what the others would do there? Actions are predicted from everybody else."],
+  endings: ["Endings", "Who ends where the others end?"],
+  records: ["Records", "Whose actions fit what happened next?"],
   "ril-co": ["RIL-Co’s classifiers", "Who looks like what a learner in the simulator has outgrown?"],
   you: ["You", "What you said."],
   nobody: ["Nobody", "No judge saw enough, or they disagree."],

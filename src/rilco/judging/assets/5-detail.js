@@ -96,7 +96,9 @@ function signalChart(demo, name, s) {
     ]),
     drawing("path", { class: "band", d: band }), drawing("path", { class: "middle", d: path(middle) }),
     drawing("path", { class: `line ${decisionOf(demo)}`, d: path(signalOf(demo, s)) }),
-    ...steps.map((step) => drawing("text", { x: x((step / demo.pairs) * (POINTS - 1)), y: frame.height - 4, "text-anchor": "middle" }, countText(step))));
+    ...steps.map((step) => drawing("text", { // the last one's right half would leave the drawing
+      x: x((step / demo.pairs) * (POINTS - 1)), y: frame.height - 4, "text-anchor": step > 0.97 * demo.pairs ? "end" : "middle",
+    }, countText(step))));
   const about = name === CLASSIFIERS
     ? "How much each step looks like the bulk of the demonstrations (high) or like what the learner has outgrown (low)." : null;
   return element("figure", { class: "signal" }, element("figcaption", {}, element("b", {}, name), about && element("span", { class: "quiet" }, ` ${about}`)), svg);
