@@ -97,13 +97,15 @@ def draw_reliability(claims: np.ndarray, file: Path) -> None:
         said, good = claims[of_bin == k].mean(0)
         count = int((of_bin == k).sum())
         axes.scatter(said, good, s=15 + count / 6, color="tab:blue", zorder=3)
-        axes.annotate(f"{count:,}", (said, good), textcoords="offset points", xytext=(9, -10), fontsize=8)
+        axes.annotate(
+            f"{count:,}", (said, good), textcoords="offset points", xytext=(0, -18), ha="center", fontsize=8
+        )
         print(f"| {said:.0%} | {count:,} | {good:.0%} |")
     axes.set(
         xlabel="probability of being good, as claimed",
         ylabel="share that is good",
         xlim=(0, 1),
-        ylim=(0, 1.03),
+        ylim=(-0.1, 1.06),
     )
     axes.legend(loc="upper left", frameon=False)
     figure.savefig(file, dpi=150)

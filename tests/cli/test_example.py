@@ -35,10 +35,17 @@ def test_the_demo_tells_its_story_and_keeps_what_it_made(tmp_path, monkeypatch, 
     story = "\n".join(said)
     assert "43% of the 17,500 pairs" in story or simulator == "mujoco"
     assert re.search(r"4\d% of the \d\d,\d\d\d pairs", story)
-    for name in ("the expert", "ril-co", "gail-logistic", "the clone", "the data"):
-        assert f"     {name:<14} " in story
+    for name in (
+        "the expert",
+        "a clone of what was kept",
+        "a clone of everything",
+        "ril-co",
+        "gail-logistic",
+        "the data",
+    ):
+        assert f"     {name:<24} " in story
     assert said[-1] == f"Audit   {tmp_path / 'audit' / 'index.html'}"
-    for file in ("learning_curves.png", "audit/index.html", "audit/clone.safetensors"):
+    for file in ("learning_curves.png", "audit/index.html", "audit/clone-of-kept.safetensors"):
         assert (tmp_path / file).stat().st_size > 1_000
     if simulator == "bullet":
         assert (tmp_path / "ril-co.mp4").stat().st_size > 1_000

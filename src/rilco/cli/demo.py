@@ -11,7 +11,7 @@ import click
 @click.command(short_help="A small example from start to end.")
 @click.option("--out", default="runs/demo", show_default=True, type=click.Path(path_type=Path))
 def command(out: Path) -> None:
-    """Make noisy demonstrations, imitate them with RIL-Co and with GAIL, and audit them.
+    """Make noisy demonstrations, audit them, clone what is good, and imitate them with RIL-Co and with GAIL.
 
     Of PyBullet's HalfCheetah, or of a MuJoCo pendulum where PyBullet is not installed. Takes several minutes on two cores. Interrupted, it goes on where it was when called again.
     """

@@ -1,4 +1,4 @@
-"""The whole story in a few minutes: noisy demonstrations, two learners that see only those, and an audit of them.
+"""The whole story in a few minutes: noisy demonstrations, an audit of them, clones with and without it, and two learners.
 
 Every stage is kept in the output folder and done once: an interrupted demo goes on where it was.
 """
@@ -25,6 +25,7 @@ from rilco.experiment.launch import LOGS
 from rilco.experiment.sweep import train_all
 from rilco.judging.audit import audit
 from rilco.judging.record import PAGE
+from rilco.judging.result import load_audit
 from rilco.options import make_config
 from rilco.policy.saved import Policy
 from rilco.runs.folder import Run
@@ -39,12 +40,13 @@ MUJOCO = Task(env="InvertedPendulum-v5")
 """Instead, where PyBullet is not installed. Its expert is trained first, and the worse policies are its own younger selves."""
 EXPERT_STEPS = 300_000
 NOISE_RATE = 0.4
-STEPS = 1_000_000
+STEPS = 800_000
 METHODS = ("ril-co", "gail-logistic")
 EPISODES = 10
 EVALUATE_EVERY = 50_000
 VIDEO_STEPS = 400
 CLONING_STEPS = 50_000
+KEPT, ALL = "what was kept", "everything"
 
 
 @dataclass(frozen=True)
@@ -65,14 +67,14 @@ def run_demo(
     say(
         f"     {demos.noise_fraction:.0%} of the {len(demos):,} pairs are a worse policy's. No label says which."
     )
-    say(f"2/4  Imitation from these demonstrations alone, {steps:,} transitions each.")
-    runs = train_side_by_side(material, out, steps)
     say(
-        "3/4  The audit: which demonstrations are unlike the others, in seconds. Then a clone of what it keeps."
+        "2/4  The audit: which demonstrations are unlike the others? Then a clone of what it keeps, and of all."
     )
-    page, cleaned = audit_and_clone(material, out / AUDIT, say)
+    page, clones = audit_and_clone(material, out / AUDIT, say)
+    say(f"3/4  RIL-Co and GAIL learn from all demonstrations in the simulator, {steps:,} transitions each.")
+    runs = train_side_by_side(material, out, steps)
     say(f"4/4  Returns of the deterministic policies over {EPISODES} episodes:")
-    report(material, demos, runs, cleaned, out, say)
+    report(material, demos, runs, clones, out, say)
     say(f"Audit   {page}")
 
 
@@ -121,38 +123,43 @@ def train_side_by_side(material: Material, out: Path, steps: int) -> dict[str, R
     return swept.runs
 
 
-def audit_and_clone(material: Material, out: Path, say: Callable[[str], None]) -> tuple[Path, Path]:
-    """The audit's page, and the policy that was cloned from what the audit kept."""
-    page, policy = out / PAGE, out / "clone.safetensors"
-    if not policy.exists():
-        task = material.task
-        judged = audit(material.files, task=task.task, env=task.env, noise_rate=NOISE_RATE, offline=True)
-        say(f"     {judged.verdict.summary}")
-        judged.save(out)
-        kept, actions = judged.kept or judged.demonstrations, task.spaces().actions
-        clone(kept, gradient_steps=CLONING_STEPS, actions=actions).save(policy)
-    return page, policy
+def audit_and_clone(
+    material: Material, out: Path, say: Callable[[str], None]
+) -> tuple[Path, dict[str, Path]]:
+    """The audit's page, and policies cloned from what the audit kept and from everything."""
+    clones = {KEPT: out / "clone-of-kept.safetensors", ALL: out / "clone-of-all.safetensors"}
+    task = material.task
+    if not (out / PAGE).exists():
+        audit(material.files, task=task.task, env=task.env, noise_rate=NOISE_RATE, offline=True).save(out)
+    judged = load_audit(out)
+    say(f"     {judged.verdict.summary}")
+    for name, file in clones.items():
+        if not file.exists():
+            demos = judged.kept if name == KEPT else None
+            actions = task.spaces().actions
+            clone(demos or judged.demonstrations, gradient_steps=CLONING_STEPS, actions=actions).save(file)
+    return out / PAGE, clones
 
 
 def report(
     material: Material,
     demos: Demonstrations,
     runs: dict[str, Run],
-    cleaned: Path,
+    clones: dict[str, Path],
     out: Path,
     say: Callable[[str], None],
 ) -> None:
     policies: dict[str, Policy | Path] = {"the expert": material.expert}
+    policies |= {f"a clone of {name}": file for name, file in clones.items()}
     policies |= {method: policy_file(run.path, "last") for method, run in runs.items()}
-    policies["the clone"] = cleaned
     returns = {
         name: evaluate(policy, task=material.task, episodes=EPISODES).returns
         for name, policy in policies.items()
     }
     for name, values in returns.items():
-        say(f"     {name:<14} {values.mean():8,.0f} ± {values.std():,.0f}")
+        say(f"     {name:<24} {values.mean():8,.0f} ± {values.std():,.0f}")
     mean = data_return(material.files, demos)
-    say(f"     {'the data':<14} {mean:8,.0f}   (its demonstrators, weighted by their pairs)")
+    say(f"     {'the data':<24} {mean:8,.0f}   (its demonstrators, weighted by their pairs)")
     curve, video = out / "learning_curves.png", out / "ril-co.mp4"
     draw_curves(runs, float(returns["the expert"].mean()), curve, material.task.name)
     try:
