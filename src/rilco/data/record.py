@@ -55,7 +55,7 @@ class Demonstrations:
     demonstrator_names: tuple[str, ...] = ()
     """A name for each demonstrator: the file that it came from, where it came from one."""
     files: tuple[str, ...] = field(default=(), compare=False)
-    """Where it was read from, for error messages."""
+    """Names of what it was read from, for error messages."""
     where: InitVar[str | None] = None
     """What error messages call this data, a path for instance. Not kept."""
 

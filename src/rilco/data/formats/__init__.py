@@ -141,7 +141,7 @@ def load_file(
 
 def _read_from(source: Path, demos: Demonstrations) -> Demonstrations:
     """With its file, and not made anew: every pair was checked already."""
-    object.__setattr__(demos, "files", (str(source),))
+    object.__setattr__(demos, "files", (source.name,))
     return demos
 
 
