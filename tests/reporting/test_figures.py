@@ -76,6 +76,17 @@ def test_final_panel_shows_ours_and_the_published(axes, tmp_path: Path) -> None:
     assert not markers(axes, "bc")
 
 
+def test_methods_of_one_rate_stand_apart_and_beside_their_rate(axes, tmp_path: Path) -> None:
+    methods = ["ril-co", "gail-logistic", "gail-ap", "gail-unhinged", "fairl", "vild", "bc"]
+    for method in methods:
+        add_cells(tmp_path, method, tasks=("hopper",), rates=(0.3, 0.4))
+    draw_finals(axes, "hopper", "policy", [*methods, "ril-p"], cells_of(tmp_path))
+    places = sorted(x for method in methods for x, _ in markers(axes, method))
+    apart = np.diff(np.reshape(places, (2, len(methods))), axis=1)
+    assert apart.min() > 0.0125  # about a marker's width
+    np.testing.assert_allclose(np.mean(np.reshape(places, (2, len(methods))), axis=1), [0.3, 0.4])
+
+
 def test_final_panel_does_not_join_short_runs_with_long_ones(axes, tmp_path: Path) -> None:
     add_cells(tmp_path, "ril-co", rates=(0.0, 0.1), evaluations=20)
     add_cells(tmp_path, "ril-co", rates=(0.2,), evaluations=5)

@@ -35,12 +35,14 @@ from rilco.reporting.style import (
 )
 
 Cells = Mapping[CellKey, Cell]
-DODGE = 0.0045
-"""How far neighbouring methods stand apart on the noise axis, so that their error bars can be seen."""
+DODGE, DODGES = 0.013, 0.078
+"""How far methods stand apart on the noise axis, so that their error bars can be seen; and all of one rate together."""
 
 
 def draw_finals(axes: Any, task: str, noise: str, methods: Sequence[str], cells: Cells) -> None:
     """Final return against the noise rate: ours with error bars, the published dashed with a band."""
+    run = [one for one in methods if any(key[:2] == (task, noise) and key.method == one for key in cells)]
+    dodge = min(DODGE, DODGES / max(1, len(run) - 1))
     for i, method in enumerate(methods):
         style = method_style(method, methods)
         keys = [CellKey(task, noise, rate, method) for rate in RATES]
@@ -51,7 +53,7 @@ def draw_finals(axes: Any, task: str, noise: str, methods: Sequence[str], cells:
         )
         if not found:
             continue
-        shift = (i - (len(methods) - 1) / 2) * DODGE
+        shift = (run.index(method) - (len(run) - 1) / 2) * dodge
         x = np.array([cell.key.noise_rate or 0.0 for cell in found]) + shift
         y = [cell.final.mean for cell in found]
         bars = [cell.final.stderr or 0.0 for cell in found]
@@ -61,8 +63,8 @@ def draw_finals(axes: Any, task: str, noise: str, methods: Sequence[str], cells:
             if _equally_long(found[j], found[j + 1]):
                 axes.plot(x[j : j + 2], y[j : j + 2], **look)
         _published_here(axes, x, found, style)
-    axes.set(xlabel="noise rate", ylabel="return", xticks=RATES, xlim=(-0.03, 0.43))
-    _say_if_not_run(axes, any(key[:2] == (task, noise) and key.method in methods for key in cells))
+    axes.set(xlabel="noise rate", ylabel="return", xticks=RATES, xlim=(-0.05, 0.45))
+    _say_if_not_run(axes, bool(run))
 
 
 def _equally_long(one: Cell, other: Cell) -> bool:
