@@ -52,9 +52,9 @@ format: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-run
 	$(BIN)/rilco bench $(ARGS)
 
-# A warning, a broken link among them, is an error.
+# A warning, a broken link among them, is an error; with -q it would not be.
 docs: $(VENV)/.installed-docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -q
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "build/site/index.html"
 
 $(VENV)/.installed-run: pyproject.toml constraints.txt | $(VENV)/.created
