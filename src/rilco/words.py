@@ -10,6 +10,11 @@ def plural(count: int, noun: str, many: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
+def capitalised(sentence: str) -> str:
+    """With a capital, and the rest as it is."""
+    return sentence[:1].upper() + sentence[1:]
+
+
 def listed(items: Iterable[str], most: int | None = None) -> str:
     """`a, b and c`; of more than `most` the first few: `a, b and 4 more`."""
     names = list(items)

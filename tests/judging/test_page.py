@@ -41,7 +41,7 @@ def test_names_cannot_break_out() -> None:
 def test_the_head_says_it_without_a_script() -> None:
     text = render_page(make_audit())
     assert "6 of 18 demonstrations look bad" in text
-    assert "Most demonstrations are good. family A is the largest." in text
+    assert "Most demonstrations are good. Family A is the largest." in text
     assert "<b>Assumed:</b>" in text
 
 

@@ -21,6 +21,7 @@ from rilco.cli.parsing import COUNT
 from rilco.cli.sources import trust_option
 from rilco.errors import ConfigError
 from rilco.runs.paths import AUDIT
+from rilco.words import capitalised
 
 if TYPE_CHECKING:
     from rilco.judging.audit import Audit
@@ -193,7 +194,7 @@ def describe(made: Audit) -> None:
     verdict = made.verdict
     sure = "" if all(verdict.decisions == "unsure") else f" ({percent(verdict.confidence)} sure)"
     click.echo(f"{headline(verdict)}{sure}. {verdict.summary}")
-    click.echo(f"Assumed: {verdict.assumption} {verdict.majority.sentence}")
+    click.echo(f"Assumed: {verdict.assumption} {capitalised(verdict.majority.sentence)}")
     for opinion in verdict.opinions:
         click.echo(f"  {opinion.judge}: {'' if opinion.standing > 0 else 'abstains. '}{opinion.why}")
     truth = compare(verdict, made.demonstrations)

@@ -87,6 +87,12 @@ class Inspection:
         return self.episodes - len(set(self.digests))
 
     @property
+    def within(self) -> str:
+        """The bounds in words."""
+        low, high = self.bounds
+        return f"[{low:g}, {high:g}]" if self.same_bounds else "its dimension's bounds"
+
+    @property
     def mean_reward(self) -> float | None:
         """A pair."""
         return None if self.returns is None else float(self.returns.sum()) / self.pairs
@@ -112,11 +118,8 @@ class Inspection:
                 f"{self.duplicated_episodes:,} of {self.episodes:,} episodes repeat an earlier one, pair for pair."
             )
         if self.action.rows_outside:
-            within = (
-                f"[{self.bounds[0]:g}, {self.bounds[1]:g}]" if self.same_bounds else "its dimension's bounds"
-            )
             found.append(
-                f"{self.action.rows_outside / self.pairs:.1%} of the pairs have an action outside {within}."
+                f"{self.action.rows_outside / self.pairs:.1%} of the pairs have an action outside {self.within}."
             )
         return found
 

@@ -65,7 +65,6 @@ def _overview(group: Sequence[Inspection]) -> Table:
 
 
 def _facts(one: Inspection) -> dict[str, str]:
-    low, high = one.bounds
     expert = "unknown" if one.noise_fraction is None else f"{1 - one.noise_fraction:.1%}"
     rate = "" if one.noise_rate is None else f" (noise rate {one.noise_rate:g})"
     lengths = statistics(one.lengths)
@@ -83,7 +82,7 @@ def _facts(one: Inspection) -> dict[str, str]:
             f"{one.action.constant.sum()} of {len(one.action.mean)}"
         ),
         "duplicated episodes": f"{one.duplicated_episodes:,}",
-        f"outside [{low:g}, {high:g}]": (
+        f"outside {one.within}": (
             f"{one.action.rows_outside:,} pairs ({one.action.rows_outside / one.pairs:.1%})"
         ),
     }

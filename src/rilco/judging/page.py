@@ -24,6 +24,7 @@ import numpy as np
 from rilco.judging.joining import proposed_cut
 from rilco.judging.pictures import Film, Gallery
 from rilco.judging.signals import choose_signals
+from rilco.words import capitalised
 
 if TYPE_CHECKING:
     from rilco.data.record import Demonstrations
@@ -159,7 +160,7 @@ def _words(audit: Audit) -> dict[str, str]:
         "headline": headline(verdict),
         "summary": verdict.summary,
         "assumption": verdict.assumption,
-        "majority": verdict.majority.sentence[:1].upper() + verdict.majority.sentence[1:],
+        "majority": capitalised(verdict.majority.sentence),
         "sure": "Undecided"
         if undecided
         else next(word for least, word in _SURE if verdict.confidence >= least),
