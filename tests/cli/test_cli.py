@@ -13,6 +13,7 @@ import pytest
 
 from rilco.cli import COMMANDS
 from rilco.cli.parsing import COUNT
+from rilco.options import make_config
 from rilco.policy.saved import Policy, load_policy
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -176,4 +177,20 @@ def test_keyword_arguments_of_the_environment(tmp_path):
     done = rilco("train", *options, "--env-kwargs", '{"speed": 3}')
     assert done.returncode == 1
     assert "could not be made with {'speed': 3}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_audit_of_a_run_whose_module_is_gone_says_so(tmp_path):
+    rng = np.random.default_rng(0)
+    demos = tmp_path / "mine.npz"
+    np.savez(
+        demos, obs=rng.normal(size=(200, 3)), action=rng.normal(size=(200, 1)), episode=np.arange(200) // 10
+    )
+    options = {"env": "no_module_here:make", "demos": (str(demos),), "steps": 2000}
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "config.json").write_text(make_config(options).to_json())
+    done = rilco("audit", tmp_path / "run", "--trust-env")
+    assert done.returncode == 1
+    assert "No module named 'no_module_here'" in done.stderr
+    assert "must be importable" in done.stderr
     assert "Traceback" not in done.stderr
