@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rilco.judging.config import JudgingConfig
-from rilco.judging.gaps import core, find_cut
+from rilco.judging.gaps import core, cut_above, find_cut
 
 CONFIG = JudgingConfig()
 
@@ -49,3 +49,11 @@ def test_a_long_tail_is_not_cut_in_its_middle() -> None:
     margin = np.concatenate([np.linspace(-0.2, 0.2, 50), np.linspace(0.2, 1.8, 45), np.linspace(2.6, 2.8, 5)])
     cut = find_cut(margin, CONFIG)
     assert cut.at > 1.8
+
+
+def test_where_it_is_known_who_is_usual_the_odd_ones_may_be_the_majority() -> None:
+    margin = np.concatenate([np.linspace(-0.1, 0.1, 10), np.full(5, 0.6), np.full(40, 2.0)])
+    good = cut_above(margin, 0.1, CONFIG).good
+    assert (good[:10] > 0.5).all()
+    assert ((good[10:15] > CONFIG.unsure_from) & (good[10:15] < 0.5)).all()
+    assert (good[15:] < CONFIG.unsure_from).all()

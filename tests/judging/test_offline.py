@@ -44,11 +44,11 @@ def test_who_lives_apart_is_dropped_and_the_reason_says_so() -> None:
     assert [len(family.demonstrations) for family in verdict.families] == [12, 3]
 
 
-def test_naming_one_good_demonstration_turns_the_verdict_round() -> None:
-    verdict = judge_offline(two_places(12, 3), good=[14])
-    assert decided(verdict)[12:] == ["keep"] * 3
-    assert "keep" not in decided(verdict)[:12]
-    assert verdict.demonstrations[14].judge == "you"
+@pytest.mark.parametrize(("others", "good"), [(12, 3), (24, 12)])
+def test_naming_one_good_demonstration_turns_the_verdict_round(others: int, good: int) -> None:
+    verdict = judge_offline(two_places(others, good), good=[others + good - 1])
+    assert decided(verdict) == ["drop"] * others + ["keep"] * good
+    assert verdict.demonstrations[-1].judge == "you"
 
 
 def test_an_equal_rival_is_not_dropped() -> None:

@@ -165,6 +165,8 @@ class JudgingConfig:
     """Where this share of a demonstrator's demonstrations is charged, the rest is doubted, too ..."""
     company_least: int = 3
     """... if there are at least so many."""
+    same_end: float = 0.4
+    """What is left of the charge against another family than the named one, if it ends as that one does."""
     alone: float = 0.4
     """Probability of good of what is odd and goes where nobody else goes."""
 

@@ -75,3 +75,13 @@ def find_cut(margin: np.ndarray, config: JudgingConfig) -> Cut:
     )
     good = np.where(margin > at, 0.5 - strength, 0.5 + praise)
     return Cut(float(at), proof, good)
+
+
+def cut_above(margin: np.ndarray, width: float, config: JudgingConfig) -> Cut:
+    """The cut where it is known who is usual, and that their spread is `width`: the others may be the majority.
+
+    A few say little about a spread: up to twice the distance there is only a doubt.
+    """
+    at = max(config.proof_gap, config.proof_distance * max(width, config.least_width))
+    odd = np.where(margin > 2.0 * at, 0.5 - config.proven, config.alone)
+    return Cut(at, 1.0, np.where(margin > at, odd, 0.5 + config.nothing_seen))

@@ -92,19 +92,39 @@ def _ask(
     """What each judge says, and [D] who lives apart from the others."""
     gap = gaps_to(families, main, config)
     far = how_apart(gap, families, main, config)
+    named = bool((vouched > 0).any())
+    ours = np.isin(families.label, [main, *families.label[vouched > 0]])
     say("Endings", 0.0)
-    by_end = judge_endings(material, config, apart=far > 0.0)
-    # Who reaches the goal that the others reach is one of them, whatever the way.
-    far = np.where(by_end.evidence["home"] > 0.0, 0.0, far)
+    by_end = judge_endings(material, config, apart=~ours if named else far > 0.0, alibi=not named)
+    home = by_end.evidence["home"] > 0.0
+    if named:
+        # Another family that ends as the named one does may be another good way: it is doubted, and not dropped.
+        far = np.where(ours, 0.0, np.maximum(far, _seen_from_there(families, main, config)))
+        far = np.where(home, config.same_end * far, far)
+    else:
+        # Who reaches the goal that the others reach is one of them, whatever the way.
+        far = np.where(home, 0.0, far)
     say("Records", 0.0)
     by_record = judge_records(material, config, apart=far > 0.0)
     say("Consensus", 0.0)
     # What a wrong record says about its demonstrator's acts is of no use to the consensus.
     bad = (vouched < 0) | (by_record.good < config.unsure_from)
-    by_consensus = judge_consensus(material, config, good=vouched > 0, bad=bad, apart=far > 0.0)
-    by_family = judge_families(families, material.pairs, main, gap, far, config)
+    # One is not enough to foretell actions by: where others were set against its family, the family speaks.
+    good = (vouched > 0) | (named & ours & ~ours.all())
+    good &= ~bad & (good.sum() >= config.min_demonstrations)
+    by_consensus = judge_consensus(material, config, good=good, bad=bad, apart=far > 0.0)
+    by_family = judge_families(families, material.pairs, main, gap, far, config, rivals=not named)
     say("Consensus", 1.0)
     return [by_family, by_consensus, by_end, by_record], far > 0.0
+
+
+def _seen_from_there(families: Families, main: int, config: JudgingConfig) -> np.ndarray:
+    """[D] how far the family `main` is, by the measure of each one's own family: a wide family has narrow ones near it."""
+    label, far = families.label, np.zeros(len(families.label))
+    for other in np.setdiff1d(np.unique(label), main):
+        back = how_apart(gaps_to(families, int(other), config), families, int(other), config)
+        far[label == other] = np.median(back[label == main])
+    return far
 
 
 def index(demos: Demonstrations) -> tuple[np.ndarray, list[str], list[str]]:

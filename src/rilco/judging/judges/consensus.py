@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rilco.judging.config import JudgingConfig
-from rilco.judging.gaps import Cut, core, find_cut
+from rilco.judging.gaps import Cut, core, cut_above, find_cut
 from rilco.judging.material import Material
 from rilco.judging.opinion import Opinion
 from rilco.judging.regression import Crossfit, crossfits
@@ -27,7 +27,7 @@ def judge_consensus(
     bad: np.ndarray | None = None,
     apart: np.ndarray | None = None,
 ) -> Opinion:
-    """`good` and `bad` [D] are true where the user has vouched for or against a demonstration.
+    """`good` and `bad` [D] are true where it is known that a demonstration is good or bad.
 
     Those `apart` [D] live elsewhere: nobody can say what the others would do there, and they take no part.
     """
@@ -100,7 +100,8 @@ def _look(fit: Crossfit, config: JudgingConfig, good: np.ndarray, bad: np.ndarra
     centre, spread = core(np.log(error[good] if good.any() else error[heard]))
     margin = np.log(error) - centre
     spreads = margin / max(spread, config.least_width)
-    cuts = find_cut(margin[heard], config), _scale_cut(slope[heard], config)
+    cut = cut_above(margin[heard], spread, config) if good.any() else find_cut(margin[heard], config)
+    cuts = cut, _scale_cut(slope[heard], config)
     return View(error, slope, far, centre, margin, spreads, *cuts)
 
 

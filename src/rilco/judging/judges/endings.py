@@ -17,22 +17,26 @@ from rilco.judging.opinion import Opinion
 NAME = "endings"
 
 
-def judge_endings(material: Material, config: JudgingConfig, *, apart: np.ndarray) -> Opinion:
+def judge_endings(
+    material: Material, config: JudgingConfig, *, apart: np.ndarray, alibi: bool = True
+) -> Opinion:
     """A doubt about those that end elsewhere. It never praises: who ends well may have acted badly on the way.
 
     Those `apart` [D] live elsewhere, and take no part, but for those that reach a sharp end that most reach: the evidence `home`
-    [D] is 1 for these.
+    [D] is 1 for these. Without an `alibi` it is 1 for those that end as the others do, and changes nothing here.
     """
     count = material.count
     good, odd = np.full(count, 0.5), np.zeros(count, bool)
     home, width, _, _ = _look(material, np.arange(count), config)
-    home = (home <= config.at_home) & (width <= config.sharp_end)
+    home = (home <= config.at_home) & (width <= config.sharp_end) & alibi
     heard = np.flatnonzero(~apart | home)
     evidence = {"home": home.astype(np.float64)}
     if len(heard) < config.end_demonstrations:
         why = "Too few demonstrations share places for their ends to be compared."
         return Opinion(NAME, 0.0, why, np.zeros(count), good, ("Not heard.",) * count, evidence)
     margin, width, cut, enough = _look(material, heard, config)
+    if not alibi:
+        evidence = {"home": (margin <= config.at_home).astype(np.float64)}
     odd[heard] = (margin[heard] > cut.at) & ~home[heard]
     few = not enough and odd[heard].mean() > config.large_group
     if cut.proof >= (config.end_few if few else config.end_proof):

@@ -70,8 +70,13 @@ def judge_families(
     gap: np.ndarray,
     apart: np.ndarray,
     config: JudgingConfig,
+    *,
+    rivals: bool = True,
 ) -> Opinion:
-    """By how far `apart` [D] a demonstration is from the family `main`, which is taken to be good; `pairs` [D] are their sizes."""
+    """By how far `apart` [D] a demonstration is from the family `main`, which is taken to be good; `pairs` [D] are their sizes.
+
+    A family that is nearly as large may be another good style. Only a person can say: then there are no `rivals`.
+    """
     label = families.label
     members, size = np.bincount(label), np.bincount(label, pairs)
     inside = label == main
@@ -85,8 +90,7 @@ def judge_families(
             reasons=("Lives with all the others.",) * len(label),
             evidence={"gap": np.ones(len(label)), "apart": np.zeros(len(label)), "family": label},
         )
-    # A family that is nearly as large may be another good style; only a person can say.
-    rivalry = np.interp(size / size[main], config.rival, (0.0, 1.0))[label]
+    rivalry = np.interp(size / size[main], config.rival, (0.0, float(rivals)))[label]
     why = (
         f"There are {len(size)} families; the one taken to be good holds {members[main]} of {len(label)} demonstrations "
         f"and {size[main] / size.sum():.0%} of the pairs."
