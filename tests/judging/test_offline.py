@@ -184,4 +184,6 @@ def test_where_nearly_all_of_a_demonstrators_are_charged_the_rest_is_doubted() -
     verdict = judge_offline(replace(demos, demonstrator=maker, demonstrator_names=("anna", "ben")))
     assert decided(verdict)[0] == "unsure"
     assert "ben" in verdict.demonstrations[0].reason
+    assert verdict.demonstrations[0].judge == "nobody", "the judge that praised it does not say this"
+    assert verdict.demonstrations[0].score < verdict.demonstrations[1].score
     assert decided(verdict)[1:12] == ["keep"] * 11

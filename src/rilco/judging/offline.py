@@ -70,15 +70,9 @@ def judge_offline(
     trust = _trust(majority, families.label, apart, material.pairs, mine)
     probability, speaker = join(opinions, trust, config)
     judged = _judgements(given, material, families.label, opinions, probability, speaker, config)
-    return _verdict(
-        given,
-        _by_company(judged, config),
-        _families(families, material, main, judged),
-        opinions,
-        majority,
-        material,
-        config,
-    )
+    judged = _by_company(judged, config)
+    members = _families(families, material, main, judged)
+    return _verdict(given, judged, members, opinions, majority, material, config)
 
 
 def _ask(
@@ -262,6 +256,8 @@ def _by_company(judged: list[Judgement], config: JudgingConfig) -> list[Judgemen
             one,
             decision="unsure",
             probability=config.alone,
+            score=config.alone,
+            judge="nobody",
             reason=f"Most others by {one.demonstrator} are doubted.",
         )
         if one.demonstrator in doubted and one.decision == "keep" and one.judge != "you"
