@@ -6,6 +6,8 @@ end may be a relation between dimensions, "the hand is at the goal", so distance
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from rilco.judging.config import JudgingConfig
@@ -27,14 +29,16 @@ def judge_endings(
     """
     count = material.count
     good, odd = np.full(count, 0.5), np.zeros(count, bool)
-    home, width, _, _ = _look(material, np.arange(count), config)
+    whitening = Whitening(material)
+    ends = [whitening(states) for states in _ends(material, config)]
+    home, width, _, _ = _look(ends, np.arange(count), config)
     home = (home <= config.at_home) & (width <= config.sharp_end) & alibi
     heard = np.flatnonzero(~apart | home)
     evidence = {"home": home.astype(np.float64)}
     if len(heard) < config.end_demonstrations:
         why = "Too few demonstrations share places for their ends to be compared."
         return Opinion(NAME, 0.0, why, np.zeros(count), good, ("Not heard.",) * count, evidence)
-    margin, width, cut, enough = _look(material, heard, config)
+    margin, width, cut, enough = _look(ends, heard, config)
     if not alibi:
         evidence = {"home": (margin <= config.at_home).astype(np.float64)}
     odd[heard] = (margin[heard] > cut.at) & ~home[heard]
@@ -61,16 +65,15 @@ def judge_endings(
 
 
 def _look(
-    material: Material, heard: np.ndarray, config: JudgingConfig
+    ends: Sequence[np.ndarray], heard: np.ndarray, config: JudgingConfig
 ) -> tuple[np.ndarray, float, Cut, bool]:
     """[D] how far each one's end is from the usual ends of those `heard`, on a logarithmic scale; the width of these ends; the
     cut among them; and whether they are enough for the dimensions."""
-    whitened = _whitened(material)
-    views = [_distances(whitened(ends), heard, config) for ends in _ends(material, config)]
+    views = [_distances(each, heard, config) for each in ends]
     # Odd is what is far both in its very last state and in the mean of its last part.
     margin = np.min([distance for distance, _ in views], axis=0)
     margin = margin - core(margin[heard])[0]
-    enough = len(heard) >= 3 * whitened.turn.shape[1]
+    enough = len(heard) >= 3 * ends[0].shape[1]
     return margin, float(np.mean([width for _, width in views])), find_cut(margin[heard], config), enough
 
 
@@ -81,7 +84,7 @@ def _ends(material: Material, config: JudgingConfig) -> tuple[np.ndarray, np.nda
     return np.asarray(states[:, 0]), np.asarray(states.mean(1))
 
 
-class _whitened:
+class Whitening:
     """Puts states into units in which all states of the demonstrations have unit variance in every direction."""
 
     def __init__(self, material: Material) -> None:

@@ -6,6 +6,8 @@ actions are a tenth, the opposite, or another column of that was written down wr
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rilco.judging.config import JudgingConfig
@@ -28,7 +30,7 @@ def judge_records(material: Material, config: JudgingConfig, *, apart: np.ndarra
     silent = Opinion(NAME, 0.0, "", np.zeros(count), np.full(count, 0.5), ("Not heard.",) * count)
     enough = ~apart & (material.pairs > 2)
     if enough.sum() < config.min_demonstrations:
-        return _saying(silent, "Too few demonstrations share places for their records to be compared.")
+        return replace(silent, why="Too few demonstrations share places for their records to be compared.")
     rows = material.sample(config.record_pairs, config.sample_least, config.error_pairs)
     inner = np.isin(rows, material.first[1:] - 1, invert=True) & enough[material.demo[rows]]
     rows = rows[inner]
@@ -44,9 +46,8 @@ def judge_records(material: Material, config: JudgingConfig, *, apart: np.ndarra
     usual = np.array([np.median(correlation[enough, k]) for k in range(dims)])
     seldom, always = config.record_fits
     if usual.max() < seldom:
-        return _saying(
-            silent, f"What happened tells the actions badly: a typical correlation is {usual.max():.2f}."
-        )
+        why = f"What happened tells the actions badly: a typical correlation is {usual.max():.2f}."
+        return replace(silent, why=why)
     looked = (far <= config.nobody_there)[:, None] & (moves >= config.record_moves)
     match = np.abs(correlation) >= config.record_match
     fault = looked & match & (usual >= seldom) & _beyond(slope, config.record_slope)
@@ -130,9 +131,3 @@ def _reason(column: int, slope: float, dims: int) -> str:
     if slope < 0.3 or slope > 1.6:
         return f"{which} is {slope:.2g} times what happened next asks for: other units, a wrong column, or a wrong time."
     return f"{which} fits what happened next badly ({slope:.2g} times what it should be): written down late, for instance."
-
-
-def _saying(opinion: Opinion, why: str) -> Opinion:
-    return Opinion(
-        opinion.judge, opinion.standing, why, opinion.score, opinion.good, opinion.reasons, opinion.evidence
-    )
