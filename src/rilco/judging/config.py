@@ -139,6 +139,10 @@ class JudgingConfig:
 
     record_pairs: int = 6_000
     """Pairs that the actions are told from what happened next with."""
+    record_clip: float = 8.0
+    """Steps of the state are cut at so many standard deviations."""
+    record_trust: tuple[float, float] = (0.5, 2.0)
+    """Records that are a smaller or larger multiple of what happened hardly count in the next fit."""
     record_agree: float = 0.95
     """Where this share of the records agrees with the first fit, no other is tried."""
     record_starts: int = 8

@@ -17,8 +17,6 @@ from rilco.judging.opinion import Opinion
 from rilco.judging.regression import Crossfit, crossfit, smooth_features
 
 NAME = "records"
-CLIP = 8.0
-"""Steps of the state are cut at so many standard deviations."""
 
 
 def judge_records(material: Material, config: JudgingConfig, *, apart: np.ndarray) -> Opinion:
@@ -36,7 +34,7 @@ def judge_records(material: Material, config: JudgingConfig, *, apart: np.ndarra
     rows = rows[inner]
     state = material.obs[rows].astype(np.float64)
     step = material.obs[rows + 1] - state
-    step = np.clip(step / np.maximum(step.std(0), 1e-9), -CLIP, CLIP)
+    step = np.clip(step / np.maximum(step.std(0), 1e-9), -config.record_clip, config.record_clip)
     features = smooth_features(np.hstack([state, step]), config)
     fit = crossfit(material, rows, features, config.ridge, config)
     told, doubt = _explain(fit, enough, config)
@@ -67,7 +65,9 @@ def judge_records(material: Material, config: JudgingConfig, *, apart: np.ndarra
         score=-np.where(looked, worst, 0.0).max(1),
         good=np.where(charged, 0.5 - charge, 0.5),
         reasons=tuple(
-            _reason(k, float(slope[i, k]), dims) if charged[i] else "Its actions explain what happened."
+            _reason(k, float(slope[i, k]), dims, config)
+            if charged[i]
+            else "Its actions explain what happened."
             for i, k in enumerate(column.tolist())
         ),
         evidence={"slope": slope[rows_of, column], "correlation": correlation[rows_of, column]},
@@ -96,7 +96,7 @@ def _explain(fit: Crossfit, enough: np.ndarray, config: JudgingConfig) -> tuple[
             error = medians(fit.errors(told), fit.demo, len(size), empty=np.inf) + config.least_error
             usual = float(np.median(error[judged]))
             slope, _, _ = _compare(fit, told, len(size))
-            fits = np.all((slope > 0.5) & (slope < 2.0), axis=1)
+            fits = np.all(~_beyond(slope, config.record_trust), axis=1)
             trust = np.where(size > 0, np.where(fits, 1.0, 0.05) / (1.0 + (error / usual) ** 4), 0.0)
         if usual < 0.98 * best:
             best, weight_of_best = usual, weight
@@ -124,10 +124,10 @@ def _beyond(slope: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
     return np.asarray((slope < bounds[0]) | (slope > bounds[1]))
 
 
-def _reason(column: int, slope: float, dims: int) -> str:
+def _reason(column: int, slope: float, dims: int, config: JudgingConfig) -> str:
     which = f"Action {column}" if dims > 1 else "The action"
     if slope < -0.5:
         return f"{which} has the wrong sign: what happened next says so."
-    if slope < 0.3 or slope > 1.6:
+    if _beyond(np.array(slope), config.record_slope):
         return f"{which} is {slope:.2g} times what happened next asks for: other units, a wrong column, or a wrong time."
     return f"{which} fits what happened next badly ({slope:.2g} times what it should be): written down late, for instance."
