@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.reporting.runs import write_run
 
-from rilco.data.ladder import PUBLISHED_RETURNS, Rung, write_rung
+from rilco.data.ladder import PUBLISHED_RETURNS, Rung, load_policy, write_rung
 from rilco.data.ladder_search import between, make_ladder, pick, screen
 from rilco.errors import RunError
-from rilco.policy.saved import Policy, load_policy
+from rilco.policy.saved import Policy
 from rilco.runs.folder import Run
 
 
@@ -70,3 +72,20 @@ def test_published_table_is_complete() -> None:
     assert {task: len(returns) for task, returns in PUBLISHED_RETURNS.items()} == dict.fromkeys(
         ("halfcheetah", "hopper", "walker2d", "ant"), 6
     )
+
+
+@pytest.mark.bullet
+def test_a_ladder_is_measured_in_the_runs_own_task(tmp_path: Path) -> None:
+    """Six policies of Hopper, in no order; the best of all is picked. A card that names a module imports nothing."""
+    run = write_run(tmp_path / "run", [1.0], task="hopper", method="acktr", demos=(), noise_rate=None)
+    for place, rung in enumerate((6, 2, 4, 1, 3, 5), start=1):
+        policy = load_policy(f"hopper#{rung}")
+        age = 1_000 if rung == 1 else place
+        card = {"env": "no_such_module_of_ours:Evil-v0", "transitions": age, "seed": 1}
+        dataclasses.replace(policy, card=card).save(run / "policy" / "snapshots" / f"{place}.safetensors")
+    rungs = make_ladder([Run(run)], tmp_path / "out", episodes=2)
+    ages = [rung.transitions for rung in rungs]
+    assert ages[0] == 1_000
+    assert ages[-1] == 1
+    assert sorted(ages) == [1, 2, 3, 5, 6, 1_000]
+    assert load_policy(tmp_path / "out" / "1.safetensors").card["return"] == rungs[0].mean_return

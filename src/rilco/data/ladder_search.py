@@ -14,7 +14,7 @@ import numpy as np
 from rilco.config import RunConfig
 from rilco.data.ladder import PUBLISHED_RETURNS, Rung, write_rung
 from rilco.errors import ConfigError, RunError
-from rilco.evaluation import task_of
+from rilco.evaluation import check_fits
 from rilco.policy.saved import Policy, load_policy
 from rilco.rollout.layout import Sizes
 from rilco.rollout.pool import RolloutPool, default_workers
@@ -82,7 +82,7 @@ def _look(
     """Returns of some candidates over a few episodes, and of more where a wanted quality is missing."""
 
     def returns_of(places: Sequence[int]) -> dict[int, float]:
-        measured = measure([candidates[i].path for i in places], SCREENING_EPISODES, progress=progress)
+        measured = measure([candidates[i] for i in places], SCREENING_EPISODES, progress=progress)
         return {i: mean for i, (mean, _) in zip(places, measured, strict=True)}
 
     runs = itertools.groupby(range(len(candidates)), key=lambda i: candidates[i].run.path)
@@ -115,7 +115,7 @@ def _settle(
         unsure = [i for i in chosen if i not in precise]
         if not unsure:
             return [(candidates[i], *precise[i]) for i in chosen]
-        measured = measure([candidates[i].path for i in unsure], episodes, progress=progress)
+        measured = measure([candidates[i] for i in unsure], episodes, progress=progress)
         precise |= dict(zip(unsure, measured, strict=True))
         known |= {i: precise[i][0] for i in unsure}
 
@@ -136,15 +136,17 @@ def _candidates(runs: Sequence[Run]) -> list[Candidate]:
 
 
 def measure(
-    paths: Sequence[Path], episodes: int, *, progress: Callable[[], None] = lambda: None
+    candidates: Sequence[Candidate], episodes: int, *, progress: Callable[[], None] = lambda: None
 ) -> list[tuple[float, float]]:
     """Mean and standard deviation of each policy's return, from the same start states; one pool plays them all."""
-    policies = [load_policy(path) for path in paths]
+    policies = [load_policy(candidate.path) for candidate in candidates]
+    task = candidates[0].run.config.task  # never what a policy's card names: that could be a module to import
     first, workers = policies[0], min(default_workers(), episodes)
     sizes = Sizes(workers, 1, first.obs_dim, first.actions, first.hidden_sizes)
     measured = []
-    with RolloutPool(task_of(first), sizes, seed=0, num_workers=workers) as pool:
+    with RolloutPool(task, sizes, seed=0, num_workers=workers) as pool:
         for policy in policies:
+            check_fits(policy, task)
             returns = pool.evaluate(policy, episodes=episodes, seed=0).returns
             measured.append((float(returns.mean()), float(returns.std())))
             progress()
