@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import warnings
 
 import gymnasium
@@ -71,13 +70,22 @@ def test_unknown_render_mode_is_refused():
         BulletEnv("hopper", render_mode="ansi")
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(
-    importlib.util.find_spec("stable_baselines3") is None, reason="Stable-Baselines3 not installed"
-)
-def test_stable_baselines3_trains():
-    from stable_baselines3 import PPO
-
-    env = gymnasium.make(gymnasium_id("hopper"))
-    PPO("MlpPolicy", env, n_steps=128, batch_size=64).learn(256)
-    env.close()
+def test_other_learners_can_step_several_in_processes_of_their_own() -> None:
+    """Which is how they train: made there by id, reset with a seed each, begun anew when an episode ends."""
+    envs = gymnasium.make_vec(gymnasium_id("hopper"), num_envs=2, vectorization_mode="async")
+    alone = gymnasium.make(gymnasium_id("hopper"))
+    obs, _ = envs.reset(seed=3)  # the seeds 3 and 4
+    np.testing.assert_array_equal(obs[0], alone.reset(seed=3)[0])
+    envs.action_space.seed(0)
+    ended = 0
+    for _ in range(100):
+        action = envs.action_space.sample()
+        obs, reward, terminated, truncated, _ = envs.step(action)
+        if ended == 0:
+            expected = alone.step(action[0])
+            np.testing.assert_array_equal(obs[0], expected[0])
+            assert (reward[0], terminated[0], truncated[0]) == expected[1:4]
+        ended += int(terminated[0])
+    assert ended > 1, "a hopper that moves at random falls, and is set up again"
+    envs.close()
+    alone.close()
