@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import resource
@@ -19,11 +20,12 @@ from tests.environments import env_id
 import rilco
 from rilco.data.formats import save_file
 from rilco.data.record import Demonstrations
-from rilco.errors import ConfigError, DemonstrationError, RunError, TrainingError, WorkerError
+from rilco.errors import ConfigError, DemonstrationError, RunError, TaskError, TrainingError, WorkerError
 from rilco.options import make_config
 from rilco.runs.checkpoint import load_checkpoint
 from rilco.runs.how import How
 from rilco.runs.interrupt import StopSignal
+from rilco.tasks.gym_batch import DISPLAYS
 from rilco.training import train_run
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -131,6 +133,34 @@ def test_tensorboard_forgets_what_came_after_the_checkpoint(tmp_path):
     events.Reload()
     values = [(event.step, event.value) for event in events.Scalars("learning/reward")]
     assert values == [(1, 1.0), (2, 1.0), (3, 3.0)]
+
+
+@pytest.mark.bullet
+def test_tensorboard_shows_the_policy_at_the_end(tmp_path, monkeypatch):
+    pytest.importorskip("tensorboard")
+    from PIL import Image
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    def train(out, **options):
+        settings = {"num_envs": 2, "num_steps": 10, "evaluate_every": -1}
+        watch = rilco.TensorBoard(tmp_path / "events", video=True)
+        return rilco.train(
+            out, method="acktr", workers=1, quiet=True, callback=watch, settings=settings, **options
+        )
+
+    train(tmp_path / "run", task="hopper", steps=40)
+    events = EventAccumulator(str(tmp_path / "events"))
+    events.Reload()
+    (shown,) = events.Images("policy")
+    assert shown.step == 40
+    moving = Image.open(io.BytesIO(shown.encoded_image_string))
+    assert moving.format == "GIF"
+    assert getattr(moving, "n_frames", 1) > 1
+    for name in DISPLAYS:
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(TaskError, match="there is no display to draw on"):
+        train(tmp_path / "none", env="InvertedPendulum-v5", steps=40)
+    assert not (tmp_path / "none").exists(), "refused before anything is learned"
 
 
 def test_ground_truth_does_not_reach_training(tmp_path):

@@ -38,6 +38,10 @@ class RunError(RilcoError):
     """A run folder that cannot be written, read or resumed."""
 
 
+class WriteError(RunError):
+    """A file that the system would not write."""
+
+
 class TrainingError(RilcoError):
     """Learning went wrong in a way that continuing cannot mend, such as a NaN loss."""
 

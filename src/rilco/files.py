@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from rilco.errors import RunError
+from rilco.errors import RunError, WriteError
 
 UNFINISHED = ".part"  # ending of what is being written
 _FORGOTTEN = 3600.0  # seconds: whoever has not touched its half-written file for so long was killed
@@ -73,11 +73,11 @@ def scratch(purpose: str) -> Iterator[Path]:
         yield Path(folder)
 
 
-def cannot_write(path: Path, error: OSError) -> RunError:
+def cannot_write(path: Path, error: OSError) -> WriteError:
     """The error for a read-only or full output folder, or any other refusal of the system."""
-    return RunError(
-        f"{path}: could not be written ({error.strerror or error}). Choose another folder with --out, or "
-        "make room and continue with --resume; what was written before is intact."
+    return WriteError(
+        f"{path}: could not be written ({error.strerror or error}). Make room, or choose another folder. What was "
+        "written before is intact."
     )
 
 

@@ -202,11 +202,17 @@ def train_in(config: RunConfig, path: Path, how: How, *, resume: bool) -> Iterat
             with make_progress(config, path, quiet=how.quiet) as progress:
                 loop = Loop(config, training, folder, pool, progress)
                 loop.begin(resume=resume)
-                installed = importlib.util.find_spec("tensorboard") is not None
-                events = [TensorBoard(path / EVENTS)] if how.tensorboard and installed else []
-                loop.run(how, [*events, *how.callbacks])
+                loop.run(how, [*_events(path, how), *how.callbacks])
             how.stop.raise_if_requested()
             yield training
+
+
+def _events(path: Path, how: How) -> list[TensorBoard]:
+    """None without TensorBoard, unless a video was asked for, which is then an error."""
+    installed = importlib.util.find_spec("tensorboard") is not None
+    return (
+        [TensorBoard(path / EVENTS, video=how.video)] if how.video or (how.tensorboard and installed) else []
+    )
 
 
 @contextlib.contextmanager

@@ -87,7 +87,7 @@ def test_evaluate_and_play(hopper_policy, tmp_path):
     assert table["mean"] == pytest.approx(np.mean(table["returns"]))
     again = json.loads(rilco("evaluate", hopper_policy, "--episodes", 3, "--json", "--workers", 1).stdout)
     assert again == table
-    pytest.importorskip("imageio")
+    pytest.importorskip("imageio_ffmpeg")
     for ending in ("mp4", "gif"):
         video = tmp_path / f"v.{ending}"
         result = rilco("play", hopper_policy, "--video", video, "--max-steps", 5)

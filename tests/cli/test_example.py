@@ -13,7 +13,7 @@ from rilco.tasks.gym_batch import DISPLAYS
 
 @pytest.fixture(params=["bullet", "mujoco"])
 def simulator(request, monkeypatch):
-    pytest.importorskip("imageio")
+    pytest.importorskip("imageio_ffmpeg")
     pytest.importorskip("pybullet" if request.param == "bullet" else "mujoco")
     for name in DISPLAYS:
         monkeypatch.delenv(name, raising=False)

@@ -18,8 +18,9 @@ from rilco.data.ladder import load_policy, shipped_rung
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.data.standard import standard_files
+from rilco.data.views import save_figure
 from rilco.errors import RunError, TaskError, require
-from rilco.evaluation import evaluate, play
+from rilco.evaluation import evaluate
 from rilco.experiment.grid import Job
 from rilco.experiment.launch import LOGS
 from rilco.experiment.sweep import train_all
@@ -34,6 +35,7 @@ from rilco.runs.interrupt import StopSignal
 from rilco.runs.paths import AUDIT, policy_file, snapshots
 from rilco.tasks.table import Task
 from rilco.training import train_if_needed
+from rilco.video import play
 
 BULLET = Task(task="halfcheetah")
 MUJOCO = Task(env="InvertedPendulum-v5")
@@ -190,4 +192,4 @@ def draw_curves(runs: dict[str, Run], expert_return: float, file: Path, title: s
     axes.axhline(expert_return, color="black", linewidth=1, linestyle=":", label="expert")
     axes.set(xlabel="transitions", ylabel="return", title=f"{title}, noise rate {NOISE_RATE}")
     axes.legend(frameon=False)
-    figure.savefig(file, dpi=120)
+    save_figure(figure, file)

@@ -81,8 +81,11 @@ def ladder(runs: tuple[Path, ...], out: Path, episodes: int, screen: int, plot: 
     from rich.progress import Progress
 
     from rilco.data.ladder_search import make_ladder
+    from rilco.data.views import check_picture
     from rilco.runs.folder import Run
 
+    if plot is not None:
+        check_picture(plot)
     console = Console()
     with Progress(console=console, transient=True) as bar:
         task = bar.add_task("evaluating snapshots", total=None)
@@ -138,6 +141,8 @@ def draw_if_wanted(ladders: Sequence[Sequence[Rung]], plot: Path | None) -> None
     if plot is None:
         return
     from rilco.data.ladder_plot import draw_ladders
+    from rilco.data.views import check_picture
 
+    check_picture(plot)
     draw_ladders(ladders, plot)
     click.echo(f"{plot}")

@@ -12,6 +12,7 @@ import click
 
 from rilco.cli.parsing import COUNT, TABLE
 from rilco.cli.sources import trust_option
+from rilco.errors import RunError, WriteError
 from rilco.methods import METHODS
 from rilco.runs.paths import POLICIES, holds_run
 from rilco.words import plural
@@ -56,6 +57,7 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--tensorboard/--no-tensorboard", default=True, help="Write TensorBoard events if installed."
         ),
+        click.option("--video", is_flag=True, help="Show the policy in TensorBoard at the end of the run."),
         click.option(
             "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any other setting of the run."
         ),
@@ -136,6 +138,10 @@ def start(options: dict[str, Any]) -> None:
     except KeyboardInterrupt as interrupt:
         click.echo(stopped_message(out), err=True)
         sys.exit(exit_code(interrupt))
+    except WriteError as error:
+        raise RunError(
+            f"{error} To go on:\n\n    {resume_command(out)}" if holds_run(out) else str(error)
+        ) from error
     measure, evaluations = measure_of(config), run.evaluations()
     if evaluations:
         last = evaluations[-1]
@@ -155,7 +161,7 @@ def _train(options: dict[str, Any], stop: StopSignal) -> tuple[RunConfig, Run]:
 
     out: Path = options.pop("out")
     resume = options.pop("resume")
-    names = ("workers", "checkpoint_every", "quiet", "tensorboard")
+    names = ("workers", "checkpoint_every", "quiet", "tensorboard", "video")
     how = How(stop=stop, **{name: options.pop(name) for name in names})
     options |= parse_settings(options.pop("settings"))
     trust_env = options.pop("trust_env")

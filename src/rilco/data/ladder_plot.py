@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rilco.data.ladder import PUBLISHED_RETURNS, Rung
+from rilco.data.views import save_figure
 
 
 def draw_ladders(ladders: Sequence[Sequence[Rung]], file: Path) -> None:
@@ -29,4 +30,4 @@ def draw_ladders(ladders: Sequence[Sequence[Rung]], file: Path) -> None:
         axes.set(xlabel="snapshot", title=rungs[0].task)
     figure.axes[0].set_ylabel("return")
     figure.axes[0].legend(frameon=False)
-    figure.savefig(file, dpi=120)
+    save_figure(figure, file)

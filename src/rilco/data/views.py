@@ -14,6 +14,7 @@ from rilco.data.inspect import Dimensions, Inspection, shared_episodes, statisti
 from rilco.errors import ConfigError, require
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from rich.table import Table
     from rich.text import Text
 
@@ -207,6 +208,10 @@ def draw(inspections: Sequence[Inspection], file: Path) -> None:
     figure.legend(
         outlines, names, loc="outside upper center", ncols=min(max(1, columns), len(names)), frameon=False
     )
+    save_figure(figure, file)
+
+
+def save_figure(figure: Figure, file: Path) -> None:
     with atomic_write(file) as temporary:
         figure.savefig(temporary, format=file.suffix.lower().removeprefix("."), dpi=120)
 

@@ -25,9 +25,11 @@ class How:
     """Iterations between checkpoints."""
     tensorboard: bool = True
     """Whether to write TensorBoard events, where TensorBoard is installed."""
+    video: bool = False
+    """Whether these get a moving picture of the policy at the end."""
     callbacks: tuple[Callback, ...] = ()
     """Called with each line of metrics once it is written. If one returns False, the run leaves a checkpoint and ends.
-    Those that have a method `begin` are told the configuration first."""
+    Those that have a method `begin` are told the configuration first; those that have a method `end`, the policy at last."""
     stop: StopSignal = field(default_factory=StopSignal)
     """Says when to stop. Training listens for signals itself, unless a caller does already."""
 

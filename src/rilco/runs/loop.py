@@ -145,6 +145,9 @@ class Loop:
             if training.iteration % how.checkpoint_every == 0 and not last:
                 self._save()
         self._save()
+        for callback in callbacks if training.finished else ():
+            if end := getattr(callback, "end", None):
+                end(training.policy)
 
     @property
     def transitions(self) -> int:
