@@ -41,7 +41,7 @@ REPLACED = [
     (r"\(0.25, 0.75\)", "(0.25,)"),
     (r"2e6", "640"),
     (r"rilco demos collect", "rilco demos collect --pairs 500"),
-    (r"ladder/3.safetensors", "hopper#6"),
+    (r"runs/expert/policy/snapshots/\S+", "hopper#6"),
     (r'\["ril-co", "gail-ap"\]', '["bc"]'),
 ]
 """What a reader would wait for, made short."""
@@ -51,7 +51,6 @@ PARSED = [
     r"rilco audit (--env|runs)",  # minutes of training: tests/judging/test_simulator.py
     r"rilco sweep paper (--out|--dry-run|--engine)",  # weeks, and a cluster: tests/experiment
     r"HalfCheetahBulletEnv-v0",  # the authors' files
-    r"rilco experts ladder",  # wants a run that has learned: tests/data/test_ladder.py
 ]
 """Commands whose options are checked and no more."""
 HOURS = ("audit-evidence.md", "results.md")  # of their commands, too

@@ -20,10 +20,10 @@ _EXPORTS = {
     "audit": "rilco.judging.audit",
     "clone": "rilco.bc.training",
     "collect": "rilco.data.collect",
-    "evaluate": "rilco.api",
+    "evaluate": "rilco.evaluation",
     "load_audit": "rilco.judging.audit",
     "load_demonstrations": "rilco.data.loading",
-    "load_policy": "rilco.data.ladder",
+    "load_policy": "rilco.policy.saved",
     "load_run": "rilco.api",
     "mix": "rilco.data.mixing",
     "report": "rilco.reporting.build",
@@ -56,19 +56,19 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from rilco.api import evaluate, load_run, train
+    from rilco.api import load_run, train
     from rilco.bc.training import clone
     from rilco.config import RunConfig
     from rilco.data.collect import collect
     from rilco.data.formats import save_demonstrations
-    from rilco.data.ladder import load_policy
     from rilco.data.loading import load_demonstrations
     from rilco.data.mixing import mix
     from rilco.data.record import Demonstrations
     from rilco.errors import RilcoError
+    from rilco.evaluation import evaluate
     from rilco.experiment.sweep import sweep
     from rilco.judging.audit import Audit, audit, load_audit
-    from rilco.policy.saved import Policy
+    from rilco.policy.saved import Policy, load_policy
     from rilco.reporting.build import report
     from rilco.runs.folder import Run
     from rilco.runs.tensorboard import TensorBoard

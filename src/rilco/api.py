@@ -7,15 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rilco import evaluation
 from rilco.config import RunConfig
 from rilco.data.formats import save_file
-from rilco.data.ladder import load_policy
 from rilco.data.record import Demonstrations
 from rilco.methods import find
 from rilco.options import make_config
-from rilco.policy.saved import Policy
-from rilco.rollout.pool import Evaluation
 from rilco.runs.folder import Run
 from rilco.runs.how import Callback, How
 from rilco.runs.paths import DEMONSTRATIONS, holds_run
@@ -33,38 +29,6 @@ def load_run(path: str | os.PathLike[str]) -> Run:
     """
     RunConfig.load(path)
     return Run(Path(path))
-
-
-def evaluate(
-    policy: Policy | str | os.PathLike[str],
-    *,
-    episodes: int = 10,
-    seed: int = 0,
-    task: Any = None,
-    env: Any = None,
-    env_kwargs: Mapping[str, Any] | None = None,
-    workers: int | None = None,
-    trust_env: bool = False,
-) -> Evaluation:
-    """Returns and lengths of whole episodes with the deterministic policy, as `rilco evaluate` gives them.
-
-    The environment is the policy's own, unless `env` or a `Task` says otherwise. `trust_env` allows the policy's file to
-    name a module that is imported.
-
-        >>> rilco.evaluate("runs/mine", episodes=3).lengths.tolist()
-        [200, 200, 200]
-    """
-    policy = policy if isinstance(policy, Policy) else load_policy(policy)
-    return evaluation.evaluate(
-        policy,
-        episodes=episodes,
-        seed=seed,
-        task=task,
-        env=env,
-        env_kwargs=env_kwargs,
-        workers=workers,
-        trust_env=trust_env,
-    )
 
 
 def train(

@@ -25,11 +25,14 @@ def evaluate(
     workers: int | None = None,
     trust_env: bool = False,
 ) -> Evaluation:
-    """Returns and lengths of whole episodes with the deterministic policy.
+    """Returns and lengths of whole episodes with the deterministic policy, as `rilco evaluate` gives them.
 
-    `policy` may be a run folder or a policy file; the environment is the one it was trained in unless `task` or
-    `env` say otherwise. `env` is an id, a class or function of a module with its `env_kwargs`, or an `EnvSpec`.
+    `policy` may be anything that `load_policy` takes. The environment is the policy's own, unless `env` or a `Task`
+    says otherwise. `env` is an id, a class or function of a module with its `env_kwargs`, or an `EnvSpec`.
     `trust_env` allows the policy's file to name a module that is imported.
+
+        >>> rilco.evaluate("runs/mine", episodes=3).lengths.tolist()
+        [200, 200, 200]
     """
     if episodes < 1:
         raise ConfigError(f"--episodes {episodes}: expected at least 1.")

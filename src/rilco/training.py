@@ -17,14 +17,13 @@ import numpy as np
 
 from rilco.bc.training import Cloner
 from rilco.config import RunConfig
-from rilco.data.ladder import load_policy
 from rilco.data.of_run import Data, read_data
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, RunError
 from rilco.learning import Learner, LearnerState, make_learner, to_experience
 from rilco.methods import find, make_policy_learner, make_reward_learner
 from rilco.normalizer import normalize, on_device, on_host, update_normalizer
-from rilco.policy.saved import Policy
+from rilco.policy.saved import Policy, load_policy
 from rilco.rewards.learner import DemoArrays, RewardLearner
 from rilco.rollout.episodes import UnfinishedEpisodes
 from rilco.rollout.layout import Sizes

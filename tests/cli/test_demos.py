@@ -138,9 +138,7 @@ def test_collect_from_a_policy_that_is_not_there(tmp_path):
 
 
 def test_shipped_policies_know_whether_they_are_experts(policy, tmp_path, monkeypatch):
-    from rilco.policy.saved import load_policy
-
-    monkeypatch.setattr("rilco.data.ladder.shipped_rung", lambda task, rung: (load_policy(policy), {}))
+    monkeypatch.setattr("rilco.policy.saved.shipped_file", lambda task, rung: policy)
     out = tmp_path / "demos.npz"
     rilco("collect", "ant#1", "ant#2", "--episodes", 1, "--out", out)
     demos = load_file(out)

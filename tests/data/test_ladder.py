@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.ladder import between, make_ladder, pick, screen, write_rung
 from tests.reporting.runs import write_run
 
-from rilco.data.ladder import PUBLISHED_RETURNS, Rung, load_policy, write_rung
-from rilco.data.ladder_search import between, make_ladder, pick, screen
+from rilco.data.ladder import PUBLISHED_RETURNS, Rung
 from rilco.errors import RunError
-from rilco.policy.saved import Policy
+from rilco.policy.saved import Policy, load_policy
 from rilco.runs.folder import Run
 
 

@@ -179,7 +179,7 @@ def mix_command(
             "that policy with noise on its actions."
         )
     else:
-        from rilco.data.ladder import load_policy
+        from rilco.policy.saved import load_policy
 
         policy = load_policy(sources[0])
         place = environment(policy, task, env, trust_env=trust_env)

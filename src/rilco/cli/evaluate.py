@@ -27,8 +27,8 @@ def command(
     as_json: bool,
 ) -> None:
     """Evaluate a policy with deterministic actions: of a run folder (its best), a policy file, or a name like hopper#1."""
-    from rilco.data.ladder import load_policy
     from rilco.evaluation import evaluate
+    from rilco.policy.saved import load_policy
 
     policy = load_policy(run)
     outcome = evaluate(policy, episodes=episodes, seed=seed, env=env, workers=workers, trust_env=trust_env)

@@ -14,7 +14,7 @@ from typing import Any
 from rilco.bc.training import clone
 from rilco.data.collect import collect
 from rilco.data.formats import save_file
-from rilco.data.ladder import load_policy, shipped_rung
+from rilco.data.ladder import shipped_rung
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.data.standard import standard_files
@@ -28,7 +28,7 @@ from rilco.judging.audit import audit
 from rilco.judging.record import PAGE
 from rilco.judging.result import load_audit
 from rilco.options import make_config
-from rilco.policy.saved import Policy
+from rilco.policy.saved import Policy, load_policy
 from rilco.runs.folder import Run
 from rilco.runs.how import How
 from rilco.runs.interrupt import StopSignal

@@ -16,7 +16,7 @@ from rilco.cli.sources import trust_option
 @trust_option
 def command(run: str, video: str, seed: int, max_steps: int, fps: int, trust_env: bool) -> None:
     """Play one episode with the policy of a run folder, a policy file or a name like hopper#1, and write a video."""
-    from rilco.data.ladder import load_policy
+    from rilco.policy.saved import load_policy
     from rilco.video import play
 
     count = play(load_policy(run), video, seed=seed, max_steps=max_steps, fps=fps, trust_env=trust_env)

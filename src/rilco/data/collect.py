@@ -11,6 +11,7 @@ import numpy as np
 
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, RilcoError, TaskError
+from rilco.evaluation import check_fits
 from rilco.policy.saved import Policy
 from rilco.seeding import ACTION_NOISE, EVALUATION, RepositionedGenerator, generator
 from rilco.tasks.table import Task
@@ -57,7 +58,7 @@ def collect(
     playing = [_Recording(episode, seed) for episode in range(num_envs)]
     batch = task.make_batch(num_envs)
     try:
-        _check_fit(policy, task)
+        check_fits(policy, task)
         with _environment_of(task):
             obs = batch.reset(range(num_envs), (seeds.at(recording.episode) for recording in playing))
         # Episodes in order of their number until they hold enough; the last ones are played to their end.
@@ -221,16 +222,6 @@ def _check_amounts(pairs: int, episodes: int | None, action_noise: float) -> Non
             raise ConfigError(f"--{what} {amount}: expected at least 1.")
     if not 0.0 <= action_noise < math.inf:
         raise ConfigError(f"--action-noise {action_noise}: expected a variance, a number of at least 0.")
-
-
-def _check_fit(policy: Policy, task: Task) -> None:
-    spaces = task.spaces()
-    ours, theirs = (policy.obs_dim, policy.action_dim), (spaces.observations.width, spaces.actions.width)
-    if ours != theirs or policy.actions.choices != spaces.actions.choices:
-        raise ConfigError(
-            f"{task.name}: has {theirs[0]} observation and {theirs[1]} action dimensions, but {policy!r} was made "
-            f"for {ours[0]} and {ours[1]}. Choose the policy's own environment, or another policy."
-        )
 
 
 @contextlib.contextmanager

@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from rilco.errors import RunError
+from rilco.errors import ConfigError, RunError
 from rilco.files import write_atomically
 from rilco.runs.paths import policy_file
 from rilco.tasks.actions import AS_THEY_ARE, Actions
+from rilco.tasks.robots import ROBOTS
 
 OBS_CLIP = 10.0
 OBS_EPSILON = 1e-8
@@ -157,14 +158,31 @@ def _digest(table: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> str:
 
 
 def shipped_name(source: str | os.PathLike[str]) -> tuple[str, int] | None:
-    """Task and rung (1 is the expert) where a policy that comes with rilco is named, as in `ant#1`; a file goes first."""
+    """Task and rung (1 is the expert) of a policy that comes with rilco, named as `ant#1`; a file goes first."""
     match = re.fullmatch(r"(\w+)#(\d+)", os.fspath(source))
     return None if match is None or Path(source).exists() else (match[1], int(match[2]))
 
 
-def load_policy(path: str | os.PathLike[str]) -> Policy:
-    """Load a policy from a policy file or a run folder (its best policy). Needs only NumPy and safetensors."""
-    file = Path(path)
+def shipped_file(task: str, rung: int) -> Path:
+    """The file of a policy that comes with rilco."""
+    file = Path(__file__).parents[1] / "data" / "snapshots" / task / f"{rung}.safetensors"
+    if not file.exists():
+        raise ConfigError(
+            f"No snapshot {rung} of {task} comes with rilco; there are 1 to 6 of {', '.join(ROBOTS)}."
+        )
+    return file
+
+
+def load_policy(source: str | os.PathLike[str]) -> Policy:
+    """A policy from a run folder (its best), a policy file, or one that comes with rilco, such as `hopper#1`.
+
+    Needs NumPy and safetensors, and not JAX.
+
+        >>> rilco.load_policy("hopper#1")
+        Policy(hopper, 15 -> 64 -> 64 -> 3)
+    """
+    shipped = shipped_name(source)
+    file = Path(source) if shipped is None else shipped_file(*shipped)
     if file.is_dir():
         candidates = [policy_file(file, name) for name in ("best", "last")]
         found = next((candidate for candidate in candidates if candidate.exists()), None)

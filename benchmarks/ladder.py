@@ -1,20 +1,28 @@
-"""The search for a ladder among the snapshots of experts' runs."""
+"""The ladders that come with rilco: six snapshots of experts' runs, of the qualities in the paper's table.
+
+rilco experts train --task ant --steps 20e6 --out runs/ant-1
+python benchmarks/ladder.py runs/ant-1 runs/ant-2 --out ladders/ant
+python benchmarks/ladder.py --plot docs/figures/ladders.png
+"""
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from rilco.config import RunConfig
-from rilco.data.ladder import PUBLISHED_RETURNS, Rung, write_rung
+from rilco.data.ladder import PUBLISHED_RETURNS, Rung, shipped_rung
 from rilco.errors import ConfigError, RunError
 from rilco.evaluation import check_fits
+from rilco.files import write_atomically
 from rilco.policy.saved import Policy, load_policy
 from rilco.rollout.layout import Sizes
 from rilco.rollout.pool import RolloutPool, default_workers
@@ -27,6 +35,21 @@ SCREENED = 40  # snapshots of a run that are looked at first; it may keep hundre
 REFINEMENTS = 6  # times that a snapshot between two of these is looked at, for each quality that is missing
 CLOSE = 0.03  # a policy has a quality if it is within this fraction of the expert's return
 SCREENING_EPISODES = 4
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("runs", nargs="*", type=Path)
+    parser.add_argument("--out", type=Path, help="folder for the six policies and their cards")
+    parser.add_argument("--plot", type=Path, help="picture of the ladders that come with rilco")
+    arguments = parser.parse_args()
+    if arguments.runs:
+        for rung in make_ladder([Run(path) for path in arguments.runs], arguments.out):
+            print(f"{rung.rung}: {rung.mean_return:,.0f}, {rung.fraction:.2f} of the expert's return")
+    if arguments.plot:
+        draw(arguments.plot)
 
 
 class Candidate(NamedTuple):
@@ -42,8 +65,6 @@ def make_ladder(
     out: Path,
     *,
     episodes: int = 20,
-    screened: int = SCREENED,
-    progress: Callable[[], None] = lambda: None,
 ) -> list[Rung]:
     """Evaluate the snapshots of one or more runs of a task, pick six, and write them with a card each.
 
@@ -53,8 +74,8 @@ def make_ladder(
     candidates = _candidates(runs)
     task = _task_of(runs)
     published = [value / PUBLISHED_RETURNS[task][0] for value in PUBLISHED_RETURNS[task]]
-    known = _look(candidates, published, screened, progress)
-    chosen = _settle(candidates, published, known, episodes, progress)
+    known = _look(candidates, published)
+    chosen = _settle(candidates, published, known, episodes)
     expert_return = chosen[0][1]
     rungs = []
     for i, (candidate, mean, std) in enumerate(chosen):
@@ -76,17 +97,23 @@ def make_ladder(
     return rungs
 
 
-def _look(
-    candidates: Sequence[Candidate], fractions: Sequence[float], screened: int, progress: Callable[[], None]
-) -> dict[int, float]:
+def write_rung(policy: Policy, rung: Rung, out: Path) -> None:
+    """A policy and its card."""
+    card = {**policy.card, "return": rung.mean_return}
+    dataclasses.replace(policy, card=card).save(out / f"{rung.rung}.safetensors")
+    text = json.dumps(dataclasses.asdict(rung), indent=2) + "\n"
+    write_atomically(out / f"{rung.rung}.json", text.encode())
+
+
+def _look(candidates: Sequence[Candidate], fractions: Sequence[float]) -> dict[int, float]:
     """Returns of some candidates over a few episodes, and of more where a wanted quality is missing."""
 
     def returns_of(places: Sequence[int]) -> dict[int, float]:
-        measured = measure([candidates[i] for i in places], SCREENING_EPISODES, progress=progress)
+        measured = measure([candidates[i] for i in places], SCREENING_EPISODES)
         return {i: mean for i, (mean, _) in zip(places, measured, strict=True)}
 
     runs = itertools.groupby(range(len(candidates)), key=lambda i: candidates[i].run.path)
-    known = returns_of([i for _, places in runs for i in screen(list(places), screened)])
+    known = returns_of([i for _, places in runs for i in screen(list(places))])
     for _ in range(REFINEMENTS):
         found = between(known, fractions)
         missing = [
@@ -101,7 +128,6 @@ def _settle(
     fractions: Sequence[float],
     known: dict[int, float],
     episodes: int,
-    progress: Callable[[], None],
 ) -> list[tuple[Candidate, float, float]]:
     """The six, with means and standard deviations over all episodes.
 
@@ -115,7 +141,7 @@ def _settle(
         unsure = [i for i in chosen if i not in precise]
         if not unsure:
             return [(candidates[i], *precise[i]) for i in chosen]
-        measured = measure([candidates[i] for i in unsure], episodes, progress=progress)
+        measured = measure([candidates[i] for i in unsure], episodes)
         precise |= dict(zip(unsure, measured, strict=True))
         known |= {i: precise[i][0] for i in unsure}
 
@@ -135,9 +161,7 @@ def _candidates(runs: Sequence[Run]) -> list[Candidate]:
     return found
 
 
-def measure(
-    candidates: Sequence[Candidate], episodes: int, *, progress: Callable[[], None] = lambda: None
-) -> list[tuple[float, float]]:
+def measure(candidates: Sequence[Candidate], episodes: int) -> list[tuple[float, float]]:
     """Mean and standard deviation of each policy's return, from the same start states; one pool plays them all."""
     policies = [load_policy(candidate.path) for candidate in candidates]
     task = candidates[0].run.config.task  # never what a policy's card names: that could be a module to import
@@ -149,7 +173,6 @@ def measure(
             check_fits(policy, task)
             returns = pool.evaluate(policy, episodes=episodes, seed=0).returns
             measured.append((float(returns.mean()), float(returns.std())))
-            progress()
     return measured
 
 
@@ -259,3 +282,24 @@ def _age(policy: Policy, run: Run) -> int:
     earlier = _earlier(run)
     before = 0 if earlier is None else _age(load_policy(earlier.path), earlier)
     return before + int(policy.card["transitions"])
+
+
+def draw(file: Path) -> None:
+    """Returns of the shipped policies beside the published ones, a panel a task."""
+    figure = Figure(figsize=(3.2 * len(PUBLISHED_RETURNS), 3.2), layout="constrained")
+    panels = figure.subplots(1, len(PUBLISHED_RETURNS))
+    for axes, (task, published) in zip(panels, PUBLISHED_RETURNS.items(), strict=True):
+        places = range(1, 1 + len(published))
+        cards = [shipped_rung(task, place)[1] for place in places]
+        returns, spread = ([card[name] for card in cards] for name in ("mean_return", "std_return"))
+        axes.bar(places, returns, yerr=spread, color="#4477aa", capsize=3, label="ours")
+        axes.scatter(places, published, color="black", marker="_", s=250, label="published", zorder=3)
+        axes.axhline(0.0, color="grey", linewidth=0.8)
+        axes.set(xlabel="snapshot", title=task)
+    panels[0].set_ylabel("return")
+    panels[0].legend(frameon=False)
+    figure.savefig(file, dpi=120)
+
+
+if __name__ == "__main__":
+    main()
