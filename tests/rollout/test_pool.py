@@ -17,7 +17,7 @@ from rilco.errors import ConfigError, TaskError, WorkerError
 from rilco.policy.saved import Policy
 from rilco.rollout.episodes import UnfinishedEpisodes
 from rilco.rollout.layout import Sizes
-from rilco.rollout.pool import RolloutPool
+from rilco.rollout.pool import RolloutPool, patience
 from rilco.tasks.table import Task
 
 HIDDEN = (8, 8)
@@ -130,6 +130,15 @@ def test_a_time_limit_that_is_none(text: str, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("RILCO_STEP_TIMEOUT", text)
     with pytest.raises(ConfigError, match=f"RILCO_STEP_TIMEOUT={text}: expected a number of seconds"):
         open_pool(Task(env=env_id("Drift")), workers=1)
+
+
+@pytest.mark.parametrize("text, seconds", [(None, 600.0), ("30", 30.0), ("0", None)])
+def test_the_time_limit_is_a_setting_and_0_waits_for_ever(text, seconds, monkeypatch) -> None:
+    if text is None:
+        monkeypatch.delenv("RILCO_STEP_TIMEOUT", raising=False)
+    else:
+        monkeypatch.setenv("RILCO_STEP_TIMEOUT", text)
+    assert patience() == seconds
 
 
 HANGING = """
