@@ -1,6 +1,9 @@
 """What MkDocs does beside its own: see mkdocs.yml."""
 
+import base64
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +14,44 @@ RUNS = "../results/README.md"  # on GitHub; it is outside of docs
 
 
 def on_files(files: Files, config: Any) -> None:
-    """The list of runs becomes a page of the site."""
+    """The list of runs and the notebooks become pages of the site."""
     text = (Path(config.docs_dir) / RUNS).read_text()
     files.append(File.generated(config, "runs.md", content=text))
+    for notebook in [file for file in files if file.src_uri.endswith(".ipynb")]:
+        page = notebook.src_uri.removesuffix("ipynb") + "md"
+        pictures: list[bytes] = []
+        cells = json.loads(notebook.content_string)["cells"]
+        text = "\n\n".join(part for cell in cells for part in _parts(cell, Path(page).stem, pictures))
+        origin = f"*This page is a notebook, as it was run: [{notebook.name}.ipynb]({notebook.name}.ipynb).*"
+        title, _, rest = text.partition("\n")
+        files.append(File.generated(config, page, content=f"{title}\n\n{origin}\n{rest}"))
+        for number, picture in enumerate(pictures, start=1):
+            name = page.replace(".md", f"-{number}.png")
+            files.append(File.generated(config, name, content=picture))
+
+
+def _parts(cell: dict[str, Any], name: str, pictures: list[bytes]) -> Iterator[str]:
+    """A notebook's cell as Markdown: text, or code and what it printed and drew. Its pictures are added to the others."""
+    source = "".join(cell["source"])
+    if cell["cell_type"] == "markdown":
+        yield source
+        return
+    yield f"```python\n{source}\n```"
+    printed = ""
+    for output in cell["outputs"]:
+        data = output.get("data", {})
+        if "image/png" not in data:
+            printed += "".join(output.get("text") or [*data["text/plain"], "\n"])
+    if printed:
+        yield f"```text\n{printed.rstrip()}\n```"
+    for output in cell["outputs"]:
+        if "image/png" in output.get("data", {}):
+            pictures.append(base64.b64decode(output["data"]["image/png"]))
+            yield f"![What the code above draws]({name}-{len(pictures)}.png)"
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
+    markdown = re.sub(r"\]\((notebooks/[\w-]+)\.ipynb\)", r"](\1.md)", markdown)
     return markdown.replace(f"]({RUNS})", "](runs.md)")
 
 
