@@ -151,6 +151,16 @@ def test_other_environments_and_data_are_kept_apart(tmp_path: Path) -> None:
     assert all(cell.against_curve() is None for cell in found.others.values())
 
 
+def test_runs_of_the_first_version_are_cells_of_their_own(tmp_path: Path) -> None:
+    write_run(tmp_path / "new", [1.0], task="hopper")
+    write_run(tmp_path / "old", [2.0], task="hopper", version=1)
+    found = sort_results(read_results(tmp_path))
+    assert [(key.task, cell.final.mean) for key, cell in found.cells.items()] == [("hopper", 1.0)]
+    assert [(key.task, cell.final.mean) for key, cell in found.others.items()] == [
+        ("hopper, former start-up", 2.0)
+    ]
+
+
 def test_unfinished_runs_count_and_are_marked(tmp_path: Path) -> None:
     write_run(tmp_path / "a", [1.0, 2.0], finished=False)
     write_run(tmp_path / "b", [3.0, 4.0], seed=2)

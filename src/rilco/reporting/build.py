@@ -56,7 +56,8 @@ def report(
     _check_anything(read, root)
     _check_writable(folder)
     found = sort_results(read)
-    say(f"{len(read.runs)} runs, {len(found.cells)} cells, {len(read.skipped)} entries skipped")
+    cells = f"{len(found.cells)} of the paper's cells, {len(found.others)} others"
+    say(f"{len(read.runs)} runs: {cells}, {len(found.aside)} left out; {len(read.skipped)} entries skipped")
     expert = experts()
     scores = {rate: rows for rate in RATES if (rows := scores_at(rate, found.cells, expert))}
     seeds = compare_seeds(found.cells)

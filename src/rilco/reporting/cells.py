@@ -34,6 +34,8 @@ from rilco.experiment.statistics import (
 from rilco.methods import check_options, find
 from rilco.runs.results import Results, RunRecord, Skipped
 
+FORMER = "former start-up"
+
 
 @dataclass(frozen=True, eq=False)
 class Cell:
@@ -99,7 +101,7 @@ class Sorted(NamedTuple):
     cells: Mapping[CellKey, Cell]
     """In the paper's grid: one of its tasks, mixed by its noise protocol, with default settings."""
     others: Mapping[CellKey, Cell]
-    """Other environments or demonstrations: drawn by themselves, with nothing published to compare with."""
+    """Other environments, demonstrations or versions: drawn by themselves, with nothing published to compare with."""
     aside: Sequence[tuple[RunRecord, str]]
     """Runs that are in neither, with the reason."""
     skipped: Sequence[Skipped]
@@ -128,7 +130,9 @@ def sort_results(results: Results) -> Sorted:
 def cell_key(config: RunConfig) -> CellKey:
     # Files of one's own are told by their name: only the standard dataset has its kind in the configuration.
     gaussian = config.demo_kind == "gaussian" or any("gaussian" in Path(f).name.lower() for f in config.demos)
-    return CellKey(config.task.name, GAUSSIAN if gaussian else POLICY, config.noise_rate, config.method)
+    # A run of the first version is like no published one: its first iteration learned from raw observations.
+    task = config.task.name if config.version == VERSION else f"{config.task.name}, {FORMER}"
+    return CellKey(task, GAUSSIAN if gaussian else POLICY, config.noise_rate, config.method)
 
 
 def in_grid(key: CellKey) -> bool:
@@ -170,8 +174,6 @@ def _unusable(run: RunRecord) -> str | None:
         return "not evaluated yet"
     if not find(run.config.method).imitates:
         return "learns from the true reward"
-    if run.config.version != VERSION:
-        return "made with the former start-up, which learned its first iteration from raw observations"
     if in_grid(cell_key(run.config)) and changed_settings(run.config):
         return f"other settings than the paper's: {_settings_label(run.config)}"
     return None

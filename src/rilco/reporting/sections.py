@@ -210,7 +210,9 @@ def other_section(content: Content) -> Section | None:
     if not content.found.others:
         return None
     parts = [
-        paragraph("Runs in environments, or on demonstrations, for which nothing is published."),
+        paragraph(
+            "Runs for which nothing is published: other environments, demonstrations or versions of rilco."
+        ),
         *(
             figure_block(figure, "Learning curves: return against transitions.")
             for name, figure in content.figures.items()
