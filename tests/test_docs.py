@@ -25,7 +25,7 @@ ELSEWHERE = {"extending.md": "tests/test_outside.py runs its code"}
 SMALL = {"num_envs": 2, "num_steps": 10, "evaluation_episodes": 1}
 QUICK = "--steps 40 --workers 1 --quiet " + " ".join(f"--set {name}={value}" for name, value in SMALL.items())
 REPLACED = [
-    (r"--steps \S+", ""),
+    (r"--(gradient-)?steps \S+", ""),
     (r"rilco train --method bc", "rilco train --steps 6400 --quiet --method bc"),
     (r"rilco (train|experts train) (?!--steps)", rf"rilco \1 {QUICK} "),
     (r"--snapshot-every 50k", "--snapshot-every 20"),

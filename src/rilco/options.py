@@ -35,6 +35,7 @@ def make_config(options: Mapping[str, Any], *, stored: RunConfig | None = None) 
     A name with a dot reaches into a part: `acktr.learning_rate`.
     """
     given = {SHORT.get(name, name): value for name, value in options.items() if value is not None}
+    gradient_steps = given.pop("gradient_steps", None)
     top = {name: value for name, value in given.items() if "." not in name}
     inner = {name: value for name, value in given.items() if "." in name}
     nowhere = stored is None and not {"task", "env"} & set(top)
@@ -55,7 +56,22 @@ def make_config(options: Mapping[str, Any], *, stored: RunConfig | None = None) 
     if stored is None and "clean." in find(method).reads:
         _set_up_cleaning(changes, inner, base)
     _set_lengths(inner, learner, _iterations(base, changes))
-    return dataclasses.replace(base, **changes, **_parts(base, inner))
+    config = dataclasses.replace(base, **changes, **_parts(base, inner))
+    if gradient_steps is None:
+        return config
+    if "steps" in given:
+        raise ConfigError("--gradient-steps and --steps both say how long a run is: give one of them.")
+    return _cloning(config, _fitting(gradient_steps, 1, "gradient_steps"))
+
+
+def _cloning(config: RunConfig, gradient_steps: int) -> RunConfig:
+    """As many gradient steps, in whole iterations. An iteration of cloning stands for the transitions of one that acts."""
+    if find(config.method).runner != "cloning":
+        raise ConfigError(
+            f"--gradient-steps: only bc is counted in them. {config.method} acts, and --steps counts its transitions."
+        )
+    iterations = -(-gradient_steps // config.bc.steps_per_iteration)
+    return dataclasses.replace(config, steps=iterations * config.transitions_per_iteration)
 
 
 def _task(stored: Task, top: Mapping[str, Any], changes: Mapping[str, Any]) -> Task:

@@ -560,6 +560,16 @@ def test_bad_options(settings, said):
         make_config(options)
 
 
+def test_its_length_may_be_given_in_gradient_steps():
+    options = {"method": "bc", "demos": "demos.npz"}
+    assert make_config({**options, "gradient_steps": 156_250}).steps == 20_000_000  # the paper's
+    assert make_config({**options, "gradient_steps": 11, "bc.steps_per_iteration": 2}).iterations == 6
+    with pytest.raises(ConfigError, match="give one of them"):
+        make_config({**options, "gradient_steps": 10, "steps": 10})
+    with pytest.raises(ConfigError, match=r"only bc is counted in them\. gail-ap acts"):
+        make_config({**options, "method": "gail-ap", "task": "hopper", "gradient_steps": 10})
+
+
 def test_settings_survive_the_folder(left_alone):
     assert left_alone.config.bc == BcConfig(hidden_sizes=(8, 8), batch=16, validation=0.1)
 

@@ -34,7 +34,8 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--steps",
             type=COUNT,
-            help="Transitions in all, for example 2e6.  [default: 20M; of ril-co-clean 761k]",
+            help="Transitions in all, for example 2e6; bc makes none, and counts 128 for a gradient step.  "
+            "[default: 20M; of ril-co-clean 761k]",
         ),
         click.option("--seed", type=int, help="Of everything random.  [default: 1]"),
         click.option(
@@ -108,6 +109,9 @@ def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--finish",
     help="For ril-co-clean: what goes on from the clone: none, ril-co, gail-ap or gail-logistic.  [default: none]",
+)
+@click.option(
+    "--gradient-steps", type=COUNT, help="For bc, instead of --steps: how long to clone.  [default: 156k]"
 )
 @click.option("--policy-learner", help="What learns the policy: acktr or ppo.  [default: acktr]")
 @run_options
