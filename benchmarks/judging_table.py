@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from rilco.data.formats import find_files, load_file
-from rilco.data.mixing import RUN_LENGTH, pairs_from_each
-from rilco.data.record import Demonstrations, concatenate
+from rilco.data.mixing import RUN_LENGTH, mix
+from rilco.data.record import Demonstrations
 from rilco.judging.offline import index, judge_offline
 from rilco.judging.verdict import Verdict
 
@@ -120,7 +120,7 @@ def paper_table(source: str, options: argparse.Namespace) -> None:
         parts = read_parts(source, task, options.demos)
         for rate in options.rates:
             for seed in options.seeds if rate else [1]:
-                demos = mix_at_random(parts, rate, seed)
+                demos = mix(parts[0], parts[1:], rate, seed=seed)
                 if options.pieces:
                     demos = in_pieces(demos)
                 of_pair = index(demos)[0]
@@ -177,23 +177,6 @@ def read_parts(source: str, task: str, demos: Path | None) -> list[Demonstration
     return [
         load_file(file) for file in standard_files(Task(task=task), "policy" if source == "ours" else source)
     ]
-
-
-def mix_at_random(parts: list[Demonstrations], rate: float, seed: int) -> Demonstrations:
-    """The paper's protocol with the runs of 50 pairs placed at random."""
-    expert, others = parts[0], parts[1:]
-    pairs = pairs_from_each(rate, len(expert), len(others))
-    mixed = [dataclasses.replace(expert, expert=np.ones(len(expert), bool))]
-    rng = np.random.default_rng(seed)
-    for part in others if pairs else []:
-        run = np.arange(-(-pairs // RUN_LENGTH))
-        place = (run + rng.random(len(run))) / len(run)
-        starts = run * RUN_LENGTH + np.floor((len(part) - pairs) * place).astype(np.int64)
-        rows = (starts[:, None] + np.arange(RUN_LENGTH)).ravel()[:pairs]
-        broken = (np.arange(1, pairs) % RUN_LENGTH == 0) | (np.diff(part.episode[rows]) != 0)
-        episode = np.concatenate([[0], np.cumsum(broken)])
-        mixed.append(dataclasses.replace(part.select(rows), episode=episode, expert=np.zeros(pairs, bool)))
-    return concatenate(mixed)
 
 
 def in_pieces(demos: Demonstrations) -> Demonstrations:

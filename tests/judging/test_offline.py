@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.judging.probes import linear_demos, two_places
 
+from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
 from rilco.judging.offline import judge_offline, vouchers
@@ -187,3 +189,13 @@ def test_where_nearly_all_of_a_demonstrators_are_charged_the_rest_is_doubted() -
     assert verdict.demonstrations[0].judge == "nobody", "the judge that praised it does not say this"
     assert verdict.demonstrations[0].score < verdict.demonstrations[1].score
     assert decided(verdict)[1:12] == ["keep"] * 11
+
+
+@pytest.mark.parametrize("task", ["Walker2D", "Ant"])
+def test_many_short_pieces_do_not_outvote_a_few_whole_demonstrations(shared_dir: Path, task: str) -> None:
+    """Pieces of policies that stand still all end alike: that is no goal. Of 240 demonstrations 10 are the expert's."""
+    demos = load_demonstrations([shared_dir / "demos" / f"{task}BulletEnv-v0"], 0.4, seed=1)
+    verdict = judge_offline(demos)
+    kept = (verdict.decisions == "keep")[verdict.of_pair]
+    assert demos.expert is not None
+    assert np.array_equal(kept, demos.expert)

@@ -165,6 +165,10 @@ class JudgingConfig:
     record_near: float = 0.2
     """... though they are where the others are: the logarithm of what remoteness adds to an error is below this."""
 
+    majority_trust: tuple[tuple[float, float], tuple[float, float]] = ((0.4, 0.6), (0.6, 1.0))
+    """The share of the pairs that do not live apart from the largest family, and how likely the good ones are among them ..."""
+    outnumbered_trust: float = 0.75
+    """... times this, where another family has more demonstrations."""
     company: float = 2 / 3
     """Where this share of a demonstrator's demonstrations is charged, the rest is doubted, too ..."""
     company_least: int = 3

@@ -66,8 +66,8 @@ def judge_offline(
     mine = given.vouched[material.order]
     families = find_families(material, config, lambda share: say("Families", share))
     majority, main = _majority(families.label, material.pairs, mine)
-    opinions, apart = _ask(material, families, main, mine, config, say)
-    trust = _trust(majority, families.label, apart, material.pairs, mine)
+    opinions, apart = _ask(material, families, majority, main, mine, config, say)
+    trust = _trust(majority, families.label, apart, material.pairs, mine, config)
     probability, speaker = join(opinions, trust, config)
     judged = _judgements(given, material, families.label, opinions, probability, speaker, config)
     judged = _by_company(judged, config)
@@ -78,6 +78,7 @@ def judge_offline(
 def _ask(
     material: Material,
     families: Families,
+    majority: Majority,
     main: int,
     vouched: np.ndarray,
     config: JudgingConfig,
@@ -91,6 +92,7 @@ def _ask(
     say("Endings", 0.0)
     by_end = judge_endings(material, config, apart=~ours if named else far > 0.0, alibi=not named)
     home = by_end.evidence["home"] > 0.0
+    home &= home[families.label == main].mean() > 0.5  # an end of the others alone is no goal
     if named:
         # Another family that ends as the named one does may be another good way: it is doubted, and not dropped.
         far = np.where(ours, 0.0, np.maximum(far, _seen_from_there(families, main, config)))
@@ -103,8 +105,9 @@ def _ask(
     say("Consensus", 0.0)
     # What a wrong record says about its demonstrator's acts is of no use to the consensus.
     bad = (vouched < 0) | (by_record.good < config.unsure_from)
-    # One is not enough to foretell actions by: where others were set against its family, the family speaks.
-    good = (vouched > 0) | (named & ours & ~ours.all())
+    # One is not enough to foretell actions by: where others were set against its family, the family speaks. So it does where
+    # it is the largest by pairs only: many short ones would outvote it.
+    good = (vouched > 0) | ((named or not majority.agree) & ours & ~ours.all())
     good &= ~bad & (good.sum() >= config.min_demonstrations)
     by_consensus = judge_consensus(material, config, good=good, bad=bad, apart=far > 0.0)
     by_family = judge_families(families, material.pairs, main, gap, far, config, rivals=not named)
@@ -184,14 +187,20 @@ def _majority(label: np.ndarray, pairs: np.ndarray, vouched: np.ndarray) -> tupl
 
 
 def _trust(
-    majority: Majority, label: np.ndarray, apart: np.ndarray, pairs: np.ndarray, vouched: np.ndarray
+    majority: Majority,
+    label: np.ndarray,
+    apart: np.ndarray,
+    pairs: np.ndarray,
+    vouched: np.ndarray,
+    config: JudgingConfig,
 ) -> float:
     """How likely the good ones are the majority; a family that is not `apart` [D] counts with the largest."""
     if (vouched > 0).any():
         return 1.0
     share = float(pairs[~apart].sum() / pairs.sum())
-    rival = apart[label == majority.by_demonstrations].mean() > 0.5
-    return float(np.interp(share, (0.4, 0.6), (0.6, 1.0))) * (0.75 if rival else 1.0)
+    outnumbered = apart[label == majority.by_demonstrations].mean() > 0.5
+    trust = float(np.interp(share, *config.majority_trust))
+    return trust * config.outnumbered_trust if outnumbered else trust
 
 
 def family_name(family: int) -> str:
