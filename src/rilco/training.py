@@ -31,7 +31,7 @@ from rilco.rollout.pool import RolloutPool, Transitions
 from rilco.runs.checkpoint import Checkpoint, flatten, unflatten
 from rilco.runs.folder import Run, open_run
 from rilco.runs.how import How
-from rilco.runs.loop import Loop, check_finite, checkpoint_of, restore
+from rilco.runs.loop import Loop, check_finite, restore
 from rilco.runs.paths import EVENTS
 from rilco.runs.progress import make_progress
 from rilco.runs.standing import standing
@@ -227,15 +227,6 @@ def go_on(run: Run, how: How) -> Iterator[Trainer]:
                 "the folder of `rilco train`."
             )
         yield trainer
-
-
-def load_state(run: Run) -> LearnerState:
-    """What a run has learned by its last checkpoint; not of VILD, whose size depends on the demonstrators."""
-    config = run.config
-    checkpoint, _ = checkpoint_of(run.path, config)
-    if checkpoint is None:
-        raise RunError(f"{run.path}: has no checkpoint to read. Train first: --resume.")
-    return unflatten(_untrained(config, 1, pool_sizes(config, None, 1))[-1], checkpoint.arrays)
 
 
 def make_training(config: RunConfig, data: Data, pool: RolloutPool | None) -> Trainer | Cloner:

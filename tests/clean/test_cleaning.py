@@ -8,7 +8,6 @@ import os
 import shutil
 from pathlib import Path
 
-import jax
 import numpy as np
 import pytest
 from tests.drivers import (
@@ -33,20 +32,18 @@ from rilco.data.formats import load_file, save_file
 from rilco.errors import ConfigError, RunError
 from rilco.experiment.cost import kind
 from rilco.judging.record import read_record
-from rilco.normalizer import normalize
 from rilco.options import make_config
 from rilco.policy.saved import Policy, load_policy
-from rilco.rewards.classifier import score
 from rilco.runs.folder import Run, RunFolder
 from rilco.runs.how import How
 from rilco.runs.metrics import read_metrics
 from rilco.runs.results import read_results, thin
 from rilco.runs.standing import standing
-from rilco.training import load_state
 
 __all__ = ["short_stretches"]
 pytestmark = pytest.mark.usefixtures("short_stretches")
 
+RULES = phases_module.RULES
 EACH = 640  # transitions of an iteration
 OWN = {
     "method": "ril-co-clean",
@@ -151,17 +148,41 @@ def same(ours: Policy, theirs: Policy) -> bool:
     return tables[0] == tables[1]
 
 
+@pytest.fixture(scope="module")
+def settled(files, tmp_path_factory, short_stretches) -> Run:
+    """Where the judges without a simulator are sure enough, by the rules that users have."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(phases_module, "RULES", RULES)
+        return train_config(make(files), tmp_path_factory.mktemp("runs") / "settled", how=HOW)
+
+
 @pytest.mark.slow
-def test_the_judges_are_the_classifiers_of_the_search(run):
-    """They tell the expert's throttle from a worse driver's; classifiers that learned nothing would not."""
-    search = Run(run.path / "phases" / "1-ril-co")
-    params, normalizer = (state := load_state(search)).reward.params, state.normalizer
-    means = []
-    for share in (1.0, 0.1):
-        demos = demonstrate(share, 5)
-        obs = normalize(normalizer, demos.obs)
-        means.append(float(jax.vmap(lambda one, o=obs, a=demos.action: score(one, o, a))(params).mean()))
-    assert means[0] > means[1] + 1.0
+def test_where_the_offline_verdict_is_sure_nothing_is_searched(settled):
+    phases = settled.path / "phases"
+    assert not (phases / "1-ril-co").exists()
+    kept, dropped = (load_file(phases / name) for name in ("kept.npz", "dropped.npz"))
+    assert kept.expert.all()
+    assert not dropped.expert.any()
+    assert shortfall(settled.path / "policy" / "last.safetensors") < 0.05
+    verdict = read_record(settled.path / "audit")[0]
+    assert verdict.confidence >= RULES.judges.sure
+    assert {one.judge for one in verdict.demonstrations} <= {"families", "consensus", "records"}
+
+
+@pytest.mark.slow
+def test_it_takes_only_the_transitions_of_practice(settled, files, tmp_path):
+    (line,) = settled.metrics()
+    assert line["transitions"] == 2 * PRACTICE
+    assert line["stopped_early"]
+    assert load_policy(settled.path / "phases" / "3-policy.safetensors").card["transitions"] == 2 * PRACTICE
+    assert standing(make(files), settled.path).state == "finished"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(phases_module, "RULES", RULES)
+        few = train_config(make(files, steps=2 * PRACTICE), tmp_path / "few", how=HOW)
+    assert last_policy(few.path) == last_policy(settled.path), "no search, so that no steps are left for one"
+    before = contents(settled.path)
+    rilco.train(settled.path, resume=True, workers=1, quiet=True)
+    assert contents(settled.path) == before
 
 
 @pytest.mark.slow
@@ -207,18 +228,15 @@ def test_where_nothing_was_practised_well_the_first_clones_stay(run, files, tmp_
     ours = load_policy(out / "phases" / "3-policy.safetensors")
     assert is_mean_of(ours, run, practised=0)
     assert ours.card["transitions"] == STEPS + PRACTICE
-    assert finished.metrics()[-1]["transitions"] == STEPS + 2 * PRACTICE, (
-        "what it was to take, so that it is finished"
-    )
+    assert finished.metrics()[-1]["transitions"] == STEPS + PRACTICE
+    assert standing(make(files), out).state == "finished"
 
 
 @pytest.mark.slow
 def test_where_the_audit_is_not_sure_nobody_practises(run, files, tmp_path):
     out = before_practice(run, tmp_path / "run")
-    record = out / "audit" / "audit.json"
-    table = json.loads(record.read_text())
-    table["opinions"][0]["standing"] = 0.0
-    record.write_text(json.dumps(table))
+    record = out / "phases" / "2-audited.json"
+    record.write_text(json.dumps(json.loads(record.read_text()) | {"separated": False}))
     train_config(make(files), out, resume=True, how=HOW)
     assert not (out / "phases" / "3-practice").exists()
     ours = load_policy(out / "phases" / "3-policy.safetensors")
@@ -483,7 +501,7 @@ def test_a_finish_must_be_known(files):
     ("options", "complaint"),
     [
         ({"steps": 6400 + 2 * PRACTICE}, r"--steps 11,520: too few.*at least 24,320, better 305,120"),
-        ({"steps": 2 * PRACTICE}, r"--steps 5,120: practice takes 5,120.*clean\.clones"),
+        ({"steps": 2 * PRACTICE}, r"--steps 5,120: .*not sure.*practice takes 5,120.*clean\.clones"),
         ({"finish": "ril-co", "clean.search_steps": 6400}, r"clean\.search_steps 6,400: too few"),
         ({"finish": "ril-co", "clean.search_steps": STEPS}, "none are left to finish with"),
         (

@@ -17,7 +17,6 @@ from rilco.clean.config import CleanConfig
 from rilco.clean.practice import Practice, make_pool, practise
 from rilco.config import RunConfig
 from rilco.data.formats import load_file
-from rilco.data.of_run import read_demonstrations
 from rilco.evaluation import evaluate
 from rilco.files import read_record, write_atomically
 from rilco.methods import find
@@ -26,7 +25,7 @@ from rilco.policy.saved import Policy
 from rilco.runs.folder import Run
 from rilco.runs.how import How
 from rilco.runs.loop import EVALUATION_SEED_OFFSET, evaluation_record, rounded
-from rilco.training import load_state, run_actions, train_if_needed
+from rilco.training import train_if_needed
 
 CLONES, PRACTICE = "3-clones", "3-practice"
 KEPT, DROPPED = "kept.npz", "dropped.npz"
@@ -52,16 +51,16 @@ def time_of(runs: Sequence[Run]) -> Spent:
 
 
 def clone_and_practise(
-    config: RunConfig, search: Run, phases: Path, how: How, *, separable: bool
+    config: RunConfig, phases: Path, how: How, *, separated: bool
 ) -> tuple[list[Run], Spent]:
     """The last clones, and what all of it took. What is in the folder already is left alone.
 
-    Where demonstrations are not `separable`, the judges of practice do not know the expert, so there is none.
+    Where good and bad are not `separated`, clones would practise what is bad, too: then they do not.
     """
     clones = _clone(config, phases, 0, how)
     spent = time_of(clones)
-    for practised in range(config.clean.rounds if separable else 0):
-        practice = _practise(config, search, clones, phases, practised, how)
+    for practised in range(config.clean.rounds if separated else 0):
+        practice = _practise(config, clones, phases, practised, how)
         spent += Spent(practice.transitions, practice.seconds)
         if not practice.worth_imitating:
             break
@@ -101,25 +100,18 @@ def _clone_config(config: RunConfig, phases: Path, practised: int, number: int) 
     )
 
 
-def _practise(
-    config: RunConfig, search: Run, clones: Sequence[Run], phases: Path, practised: int, how: How
-) -> Practice:
+def _practise(config: RunConfig, clones: Sequence[Run], phases: Path, practised: int, how: How) -> Practice:
     """A round after so many others, made now or before."""
-    clean, out = config.clean, _attempts(phases, practised)
+    out = _attempts(phases, practised)
     record = out.with_suffix(".json")
     if not record.exists():
         begun = time.monotonic()
         record.parent.mkdir(exist_ok=True)
-        kept, judges = load_file(phases / KEPT), load_state(search)
-        actions = run_actions(search.config, read_demonstrations(search.config))
-        policies = [clone.last_policy for clone in clones]
-        settled: dict[str, Any] = {
-            "practised": practised,
-            "starts": clean.practice_starts,
-            "actions": actions,
-        }
+        policies, starts = [clone.last_policy for clone in clones], config.clean.practice_starts
         with make_pool(config, policies[0], how.num_workers) as pool:
-            practice = practise(policies, kept, judges, pool, out, **settled, how=how)
+            practice = practise(
+                policies, load_file(phases / KEPT), pool, out, practised=practised, starts=starts, how=how
+            )
         practice = practice._replace(seconds=round(time.monotonic() - begun, 3))
         write_atomically(record, json.dumps(practice._asdict(), indent=1).encode())
     practice = read_record(Practice, record)

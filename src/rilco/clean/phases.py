@@ -9,7 +9,7 @@ import dataclasses
 import json
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,57 +22,64 @@ from rilco.clean.cloning import (
     clone_and_practise,
     combine,
     of_what_was_kept,
-    time_of,
 )
 from rilco.clean.config import SEARCH, practised_steps
 from rilco.config import RunConfig
 from rilco.data.formats import save_file
-from rilco.data.of_run import read_known
+from rilco.data.of_run import read_demonstrations, read_known
 from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import ConfigError, RunError
 from rilco.files import read_record, write_atomically
-from rilco.judging.audit import Audit
 from rilco.judging.audit_config import AuditConfig
+from rilco.judging.config import JudgingConfig
 from rilco.judging.joining import verdict_of
-from rilco.judging.offline import index
+from rilco.judging.offline import index, judge_offline
 from rilco.judging.record import Source
 from rilco.judging.record import read_record as read_audit
-from rilco.judging.simulator import Classified, classify_by, trained, training_steps
+from rilco.judging.result import Audit
+from rilco.judging.simulator import classify_by, trained, training_steps
 from rilco.methods import find
 from rilco.policy.saved import Policy
 from rilco.runs.folder import Run, RunFolder, open_run
 from rilco.runs.how import How
+from rilco.runs.metrics import STOPPED
 from rilco.runs.paths import AUDIT, PHASES, holds_run, policy_file
 from rilco.training import train_if_needed
 
 AUDITED, KNOWN = "2-audited.json", "known.npz"
-RULES = AuditConfig()
-"""Of the audit between search and cloning."""
+RULES = AuditConfig(
+    judges=JudgingConfig(majority_trust=((0.0, 1.0), (1.0, 1.0)), outnumbered_trust=1.0, sure=0.75)
+)
+"""Of the audit before cloning. As RIL-Co itself, it takes for granted that most pairs are an expert's."""
 START, FINISH = "4-start.safetensors", "4-finish"
+
+
+class Audited(NamedTuple):
+    """What is remembered of the audit, with the search where there was one."""
+
+    transitions: int
+    seconds: float
+    separated: bool
+    """Whether good and bad were told apart."""
 
 
 def train_clean(config: RunConfig, out: Path, how: How, *, resume: bool) -> Run:
     """All phases in the folder `out`, those that are done already left alone."""
     phases = out / PHASES
-    _check(config, phases)
-    count = 3 if config.clean.finish == "none" else 4
+    judged = None if (phases / AUDITED).exists() else _judge_offline(config)
+    _check(config, phases, judged)
     with how.stop, open_run(out, config, resume=resume) as folder:
         if resume:
             folder.save_config(config)
-        how.say(f"Phase 1 of {count}: RIL-Co, to see which demonstrations are bad")
-        spent = _search_and_audit(config, phases, out / AUDIT, how, f"Phase 2 of {count}: the audit")
-        how.say(f"Phase 3 of {count}: behaviour cloning of what was kept")
-        search, separable = (
-            Run(phases / SEARCH),
-            read_audit(out / AUDIT)[0].opinions[0].standing > 0.0,
-        )
-        clones, more = clone_and_practise(config, search, phases, how, separable=separable)
-        spent += more
+        audited = _audit(config, judged, phases, out / AUDIT, how)
+        how.say("Behaviour cloning of what was kept")
+        clones, spent = clone_and_practise(config, phases, how, separated=audited.separated)
+        spent += Spent(audited.transitions, audited.seconds)
         combined = combine(config, clones, phases, how, transitions=spent.transitions)
         spent += Spent(0, combined.seconds)
         finish = None
         if config.clean.finish != "none":
-            how.say(f"Phase 4 of {count}: {config.clean.finish}, from a clone on")
+            how.say(f"{config.clean.finish}, from a clone on")
             # Their mean is a network several times as wide.
             _widen(clones[0].last_policy, config.clean.finish_std).save(phases / START)
             finish = train_if_needed(_finish_config(config, phases, spent.transitions), phases / FINISH, how)
@@ -82,15 +89,18 @@ def train_clean(config: RunConfig, out: Path, how: How, *, resume: bool) -> Run:
     return Run(out)
 
 
-def _check(config: RunConfig, phases: Path) -> None:
-    """What cannot end well shall fail before it begins."""
-    search, practice = _search_config(config), practised_steps(config.clean, config.num_envs)
+def _check(config: RunConfig, phases: Path, judged: Audit | None) -> None:
+    """Refuses what cannot end well before it begins."""
+    practice = practised_steps(config.clean, config.num_envs)
+    searched = Run(phases / SEARCH) if holds_run(phases / SEARCH) else None
+    search = searched is not None or (judged is not None and not _settles(judged))
+    wanted = _search_config(config) if search else None
     if config.clean.finish != "none":
-        if config.steps - config.clean.search_steps - practice < config.transitions_per_iteration:
+        before = practice + (config.clean.search_steps if search else 0)
+        if config.steps - before < config.transitions_per_iteration:
             raise ConfigError(
-                f"--steps {config.steps:,}: clean.search_steps takes {config.clean.search_steps:,} of them, and practice "
-                f"{practice:,}, so none are left to finish with. Give more steps, or lower clean.search_steps, "
-                "clean.practice_rounds or clean.clones."
+                f"--steps {config.steps:,}: search and practice take {before:,} of them, so none are left to finish with. "
+                "Give more steps, or lower clean.search_steps, clean.practice_rounds or clean.clones."
             )
         if config.bc.hidden_sizes != config.policy_settings.hidden_sizes:
             raise ConfigError(
@@ -102,11 +112,67 @@ def _check(config: RunConfig, phases: Path) -> None:
             f"{phases.parent}: its finish has begun, with a learning rate that falls to zero at the end, so that it cannot "
             "become longer. Resume without --steps, or start a new run with another --out."
         )
-    if (phases / AUDITED).exists() and Run(phases / SEARCH).config.steps != search.steps:
+    audited = (phases / AUDITED).exists()
+    if audited and searched is not None and wanted is not None and searched.config.steps != wanted.steps:
         raise RunError(
             f"{phases.parent}: the demonstrations were audited already, after fewer transitions; after more of them "
             "the audit might keep others. Start a new run with another --out."
         )
+
+
+# -- the audit ----------------------------------------------------------------------------------------------------------
+
+
+def _judge_offline(config: RunConfig) -> Audit:
+    demos = read_demonstrations(config)
+    if demos is None:
+        raise RunError(f"{config.method} has no demonstrations to judge.")
+    source = Source(environment=config.task.name, fingerprint=demos.fingerprint())
+    return Audit(demos, judge_offline(demos, RULES.judges), source, RULES, task=config.task)
+
+
+def _settles(audit: Audit) -> bool:
+    """Whether the verdict without a simulator is enough: it is sure, and keeps several that hold most pairs."""
+    kept = audit.kept
+    several = kept is not None and len(np.unique(kept.episode)) > 1
+    return several and audit.verdict.sure and 2 * len(kept or ()) > len(audit.demonstrations)
+
+
+def _audit(config: RunConfig, judged: Audit | None, phases: Path, out: Path, how: How) -> Audited:
+    """The kept and the dropped demonstrations as files: by the judges without a simulator, or else by RIL-Co."""
+    done = phases / AUDITED
+    if judged is not None:
+        phases.mkdir(exist_ok=True)
+        if _settles(judged):
+            judged.save(out)
+            _save_parts(judged.kept, judged.dropped, config, phases)
+            audited = Audited(0, 0.0, True)
+        else:
+            how.say(
+                f"Without a simulator: {judged.verdict.summary} That is not sure enough; RIL-Co is asked."
+            )
+            audited = _search(config, phases, out, how)
+        write_atomically(done, json.dumps(audited._asdict()).encode())
+    how.say(f"The audit: {read_audit(out)[0].summary}")
+    return read_record(Audited, done)
+
+
+def _search(config: RunConfig, phases: Path, out: Path, how: How) -> Audited:
+    """Train RIL-Co and ask its classifiers, in the same processes."""
+    path, wanted = phases / SEARCH, _search_config(config)
+    with trained(wanted, path, how) as trainer:
+        begun = time.monotonic()
+        classified = classify_by({path: contextlib.nullcontext(trainer)}, RULES, how=how)
+        demos, keep = classified.demos, classified.keep
+        source = Source(environment=wanted.task.name, fingerprint=demos.fingerprint())
+        of_pair, names, makers = index(demos)
+        verdict = verdict_of(classified.opinion, names, makers, of_pair, RULES)
+        Audit(demos, verdict, source, RULES, scores=classified.scores.pairs).save(out)
+        parts = (demos.select(keep) if keep.any() else None, None if keep.all() else demos.select(~keep))
+        _save_parts(*parts, wanted, phases)
+        seconds = time.monotonic() - begun
+    seconds += Run(path).metrics()[-1]["seconds"]
+    return Audited(classified.scores.transitions, round(seconds, 3), classified.opinion.standing > 0.0)
 
 
 def _search_config(config: RunConfig) -> RunConfig:
@@ -114,8 +180,8 @@ def _search_config(config: RunConfig) -> RunConfig:
     left = config.clean.search_steps if finishes else config.steps - practice
     if left < 1:
         raise ConfigError(
-            f"--steps {config.steps:,}: practice takes {practice:,} of them, so none are left to learn with. Give more "
-            "steps, or lower clean.practice_rounds or clean.clones."
+            f"--steps {config.steps:,}: the judges without a simulator are not sure, so RIL-Co must be asked, and practice "
+            f"takes {practice:,}: none are left. Give more steps, or lower clean.practice_rounds or clean.clones."
         )
     wanted = as_method(config, "ril-co", steps=left)
     if finishes:
@@ -123,32 +189,6 @@ def _search_config(config: RunConfig) -> RunConfig:
     else:
         steps = training_steps(wanted, RULES, besides=practice)
     return dataclasses.replace(wanted, steps=steps)
-
-
-def _search_and_audit(config: RunConfig, phases: Path, out: Path, how: How, announcement: str) -> Spent:
-    """Train and judge in the same processes, and keep the two parts as files. What it took from the beginning on."""
-    done, path, wanted = phases / AUDITED, phases / SEARCH, _search_config(config)
-    if not done.exists():
-        with trained(wanted, path, how) as trainer:
-            how.say(announcement)
-            begun = time.monotonic()
-            classified = classify_by({path: contextlib.nullcontext(trainer)}, RULES, how=how)
-            _keep_audit(classified, wanted, out)
-            demos, keep = classified.demos, classified.keep
-            parts = (demos.select(keep) if keep.any() else None, None if keep.all() else demos.select(~keep))
-            _save_parts(*parts, wanted, phases)
-            spent = Spent(classified.scores.transitions, round(time.monotonic() - begun, 3))
-        write_atomically(done, json.dumps(dataclasses.asdict(spent)).encode())
-    how.say(read_audit(out)[0].summary)
-    return time_of([Run(path)]) + read_record(Spent, done)
-
-
-def _keep_audit(classified: Classified, config: RunConfig, out: Path) -> None:
-    demos = classified.demos
-    source = Source(environment=config.task.name, fingerprint=demos.fingerprint())
-    of_pair, names, makers = index(demos)
-    verdict = verdict_of(classified.opinion, names, makers, of_pair, RULES)
-    Audit(demos, verdict, source, scores=classified.scores.pairs).save(out)
 
 
 def _save_parts(
@@ -209,11 +249,10 @@ def _put_together(
     Without the search's: a final return is a mean over the last evaluations, and those are of another policy.
     """
     each = config.transitions_per_iteration
-    end = -(-spent.transitions // each)
-    if finish is None:
-        end = max(end, config.iterations)
+    end = max(1, -(-spent.transitions // each))
+    early = {STOPPED: True} if finish is None and end < config.iterations else {}
     late = {"iteration": end, "transitions": end * each, "seconds": spent.seconds}
-    records = [late | evaluation | {"phase": "clone"}]
+    records = [late | evaluation | {"phase": "clone"} | early]
     for record in finish.metrics() if finish is not None else ():
         moved = {name: record[name] + offset for name, offset in late.items()}
         records.append(record | moved | {"phase": config.clean.finish})
