@@ -12,7 +12,7 @@ import pytest
 from rilco.data.formats import FORMATS, Format
 from rilco.data.record import Demonstrations
 
-NEED_PYARROW = {"minari-arrow", "imitation", "lerobot"}
+NEED_PYARROW = {"imitation", "lerobot"}
 
 
 @pytest.fixture

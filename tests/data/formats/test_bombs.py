@@ -247,19 +247,17 @@ def test_lists_of_zeros_are_counted_before_they_are_unpacked(
 
 def test_lists_of_nothing_may_claim_any_number_of_rows(tmp_path: Path, demos: Demonstrations) -> None:
     pa = pytest.importorskip("pyarrow")
-    path = tmp_path / "a.minari-arrow"
+    path = tmp_path / "a.imitation"
     save_file(Demonstrations(demos.obs, demos.action), path)
-    file = path / "data" / "0" / "part-0.arrow"
-    rows = 13
     columns = {
-        "observations": pa.array([[]] * rows, pa.list_(pa.float32(), 0)),
-        "actions": pa.array([[1.0]] * rows, pa.list_(pa.float32(), 1)),
-        **{name: np.zeros(rows, bool) for name in ("rewards", "terminations", "truncations")},
+        "obs": pa.array([[[]] * 13], pa.list_(pa.list_(pa.float32(), 0))),
+        "acts": pa.array([[[1.0]] * 12], pa.list_(pa.list_(pa.float32(), 1))),
+        "terminal": [False],
     }
     batch = pa.RecordBatch.from_pydict(columns)
-    with pa.ipc.new_file(str(file), batch.schema) as writer:
+    with pa.ipc.new_stream(str(next(path.glob("*.arrow"))), batch.schema) as writer:
         writer.write_batch(batch)
-    with pytest.raises(DemonstrationError, match="observations has the type"):
+    with pytest.raises(DemonstrationError, match="obs has the type"):
         load_file(path)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 import warnings
 from pathlib import Path
@@ -34,10 +33,8 @@ def minari(root: Path) -> Any:
         return pytest.importorskip("minari")
 
 
-def create(minari: Any, name: str, storage: str, demos: Demonstrations, named: bool = False) -> None:
+def create(minari: Any, name: str, demos: Demonstrations, named: bool = False) -> None:
     """Writes a dataset with the library itself, which warns of everything that one may leave out."""
-    if storage != "hdf5":
-        pytest.importorskip("pyarrow")
     box = gymnasium.spaces.Box(-np.inf, np.inf, (3,))
     split = gymnasium.spaces.Dict(
         {"goal": gymnasium.spaces.Box(-9, 9, (1,)), "body": gymnasium.spaces.Dict({"state": box})}
@@ -63,13 +60,11 @@ def create(minari: Any, name: str, storage: str, demos: Demonstrations, named: b
             buffers,
             observation_space=split if named else box,
             action_space=gymnasium.spaces.Box(-1, 1, (2,)),
-            data_format=storage,
         )
 
 
-@pytest.mark.parametrize("storage", ["hdf5", "arrow", "parquet"])
-def test_reads_what_the_library_writes(minari: Any, root: Path, demos: Demonstrations, storage: str) -> None:
-    create(minari, "walks/short-v0", storage, demos)
+def test_reads_what_the_library_writes(minari: Any, root: Path, demos: Demonstrations) -> None:
+    create(minari, "walks/short-v0", demos)
     for name in (
         "minari:walks/short-v0",
         "walks/short-v0",
@@ -84,11 +79,8 @@ def test_reads_what_the_library_writes(minari: Any, root: Path, demos: Demonstra
     assert [path.name for path in find_files(root / "walks")] == ["short-v0"]
 
 
-@pytest.mark.parametrize("storage", ["hdf5", "arrow"])
-def test_parts_of_a_dict_space_are_named(
-    minari: Any, root: Path, demos: Demonstrations, storage: str
-) -> None:
-    create(minari, "walks/goal-v0", storage, demos, named=True)
+def test_parts_of_a_dict_space_are_named(minari: Any, root: Path, demos: Demonstrations) -> None:
+    create(minari, "walks/goal-v0", demos, named=True)
     with pytest.raises(
         DemonstrationError, match=r"body/state \(3\).*goal \(1\)|goal \(1\).*body/state \(3\)"
     ):
@@ -98,11 +90,8 @@ def test_parts_of_a_dict_space_are_named(
     assert (back.obs[:, 0] == 5).all()
 
 
-@pytest.mark.parametrize("kind", ["minari", "minari-arrow"])
-def test_the_library_opens_what_is_written(minari: Any, root: Path, demos: Demonstrations, kind: str) -> None:
-    if kind == "minari-arrow":
-        pytest.importorskip("pyarrow")
-    save_file(demos, "minari:walks/ours-v3", kind, env="rilco/AntBullet-v0")
+def test_the_library_opens_what_is_written(minari: Any, root: Path, demos: Demonstrations) -> None:
+    save_file(demos, "minari:walks/ours-v3", env="rilco/AntBullet-v0")
     dataset = minari.load_dataset("walks/ours-v3")
     assert "walks/ours-v3" in minari.list_local_datasets()
     assert (dataset.total_episodes, dataset.total_steps) == (3, 12)
@@ -158,7 +147,7 @@ def test_an_unknown_environment_is_refused(tmp_path: Path, demos: Demonstrations
         ({"total_episodes": 0}, "there are 0 episodes"),
         ({"total_episodes": None}, "there are None episodes"),
         ({"total_episodes": 10**12}, "episode_3 is missing"),
-        ({"data_format": "zarr"}, "stored as 'zarr'"),
+        ({"data_format": "arrow"}, "stored as 'arrow'"),
     ],
 )
 def test_refuses_wrong_metadata(tmp_path: Path, demos: Demonstrations, changes, message: str) -> None:
@@ -170,15 +159,10 @@ def test_refuses_wrong_metadata(tmp_path: Path, demos: Demonstrations, changes, 
 
 
 def test_refuses_what_is_missing(tmp_path: Path, demos: Demonstrations) -> None:
-    pytest.importorskip("pyarrow")
     save_file(demos, tmp_path / "a.minari")
     (tmp_path / "a.minari" / "data" / "main_data.hdf5").unlink()
     with pytest.raises(DemonstrationError, match=r"main_data\.hdf5"):
         load_file(tmp_path / "a.minari")
-    save_file(demos, tmp_path / "b.minari-arrow")
-    shutil.rmtree(tmp_path / "b.minari-arrow" / "data" / "1")
-    with pytest.raises(DemonstrationError, match=r"no part-0\.arrow"):
-        load_file(tmp_path / "b.minari-arrow")
 
 
 def test_refuses_a_wrong_number_of_observations(tmp_path: Path, demos: Demonstrations) -> None:

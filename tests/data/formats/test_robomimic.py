@@ -121,7 +121,7 @@ def test_refuses_a_bomb_before_unpacking_it(tmp_path: Path, monkeypatch: pytest.
             )
         del file["data/demo_10/rewards"]
     monkeypatch.setenv("RILCO_MAX_GB", str(5 * 10**6 / 2**30))
-    monkeypatch.setattr("rilco.data.formats.hdf5.stack", lambda *_: pytest.fail("unpacked"))
+    monkeypatch.setattr("rilco.data.formats.hdf5._stack", lambda *_: pytest.fail("unpacked"))
     with pytest.raises(DemonstrationError, match="the limit is"):
         load_file(path, obs_keys=["object"])
 

@@ -37,37 +37,23 @@ class Format(NamedTuple):
     """Whether there is a place for the environment that the demonstrations are of."""
 
 
+def _own(
+    module: Any, *extensions: str, signature: bytes = b"", named: bool = False, env: bool = False
+) -> Format:
+    name = module.__name__.rpartition(".")[2]
+    return Format(name, extensions, signature, module.recognise, module.load, module.save, named, env)
+
+
 FORMATS: tuple[Format, ...] = (
-    Format("authors", (".h5", ".hdf5"), HDF5, authors.recognise, authors.load, authors.save),
-    Format("npz", (".npz",), b"PK\x03\x04", npz.recognise, npz.load, npz.save),
-    Format("csv", (".csv",), b"obs_0,", csv.recognise, csv.load, csv.save),
-    Format("d4rl", (".d4rl.hdf5", ".d4rl.h5"), HDF5, d4rl.recognise, d4rl.load, d4rl.save),
-    Format(
-        "robomimic",
-        (".robomimic.hdf5", ".robomimic.h5"),
-        HDF5,
-        robomimic.recognise,
-        robomimic.load,
-        robomimic.save,
-        has_obs_keys=True,
-        has_env=True,
-    ),
-    Format("minari", (".minari",), b"", minari.recognise, minari.load, minari.save, True, True),
-    Format(
-        "minari-arrow",
-        (".minari-arrow",),
-        b"",
-        minari.recognise_arrow,
-        minari.load,
-        minari.save_arrow,
-        has_obs_keys=True,
-        has_env=True,
-    ),
-    Format("imitation", (".imitation",), b"", imitation.recognise, imitation.load, imitation.save),
-    Format("lerobot", (".lerobot",), b"", lerobot.recognise, lerobot.load, lerobot.save, True, True),
+    _own(authors, ".h5", ".hdf5", signature=HDF5),
+    _own(npz, ".npz", signature=b"PK\x03\x04"),
+    _own(csv, ".csv", signature=b"obs_0,"),
+    _own(d4rl, ".d4rl.hdf5", ".d4rl.h5", signature=HDF5),
+    _own(robomimic, ".robomimic.hdf5", ".robomimic.h5", signature=HDF5, named=True, env=True),
+    _own(minari, ".minari", named=True, env=True),
+    _own(imitation, ".imitation"),
+    _own(lerobot, ".lerobot", named=True, env=True),
 )
-
-
 _OUTSIDE: dict[str, Format] = {}
 
 

@@ -17,9 +17,7 @@ from rilco.data.formats.files import check_file, check_size, parsing
 from rilco.data.formats.parquet import claim
 from rilco.errors import DemonstrationError
 
-_IPC_FILE = b"ARROW1"
 _STREAM_END = b"\xff\xff\xff\xff\0\0\0\0"
-_PARQUET = b"PAR1"
 _BATCH_ROWS = 2**13
 
 
@@ -42,18 +40,58 @@ def _module(path: Path, name: str) -> Any:
         ) from error
 
 
-def read_table(path: Path, wanted: Callable[[str], bool] = lambda name: True) -> Any:
-    """The wanted columns of an Arrow stream, an Arrow file or a Parquet file, as it says of itself."""
-    pyarrow(path)
+def read_parquet(path: Path, wanted: Callable[[str], bool]) -> Any:
+    """The wanted columns of a Parquet file."""
+    pa, pq = pyarrow(path), parquet(path)
+    check_file(path)
+    with parsing(path, "Parquet"), pa.memory_map(str(path)) as source:
+        claimed = claim(memoryview(source.read_buffer()).cast("B"), wanted)
+        check_size(path, claimed.size)
+        source.seek(0)
+        with pq.ParquetFile(source) as file:
+            for field in file.schema_arrow:
+                if wanted(field.name) and field.name not in claimed.leaves:
+                    raise _not_numbers(path, field.name, field.type)
+            leaves = [leaf for inside in claimed.leaves.values() for leaf in inside]
+            batches = list(file.iter_batches(_BATCH_ROWS, columns=leaves, use_threads=False))
+            table = pa.Table.from_batches(batches) if batches else file.read(columns=leaves)
+            table.validate(full=True)
+            if len(table) != file.metadata.num_rows:
+                raise ValueError(f"{len(table)} rows were found of {file.metadata.num_rows}")
+            return table
+
+
+def read_stream(path: Path, wanted: Callable[[str], bool]) -> Any:
+    """The wanted columns of an Arrow stream, message by message.
+
+    The file is mapped, so that a damaged length cannot ask for more memory than the file has.
+    """
+    pa = pyarrow(path)
     check_file(path)
     check_size(path, path.stat().st_size)
-    with path.open("rb") as file:
-        head = file.read(8)
-    if head.startswith(_PARQUET):
-        with parsing(path, "Parquet"):
-            return _read_parquet(path, wanted)
-    with parsing(path, "Arrow"):
-        table = _read_ipc(path, head)
+    with parsing(path, "Arrow"), pa.memory_map(str(path)) as source:
+        source.seek(max(0, source.size() - len(_STREAM_END)))
+        if source.read() != _STREAM_END:
+            raise ValueError("the end is missing")
+        source.seek(0)
+        messages = list(pa.ipc.MessageReader.open_stream(source))
+        kinds = [message.type for message in messages]
+        if kinds[:1] != ["schema"] or set(kinds[1:]) - {"record batch"}:  # anything else can crash pyarrow
+            raise ValueError(
+                f"expected a schema and record batches, and found {', '.join(kinds) or 'nothing'}"
+            )
+        schema = pa.ipc.read_schema(messages[0])
+        batches = []
+        for message in messages[1:]:
+            if _is_compressed(message.metadata.to_pybytes()):
+                raise DemonstrationError(
+                    f"{path}: the Arrow data is compressed, and how large it really is cannot be known before "
+                    "unpacking it. Write it uncompressed."
+                )
+            batch = pa.ipc.read_record_batch(message, schema)
+            batch.validate(full=True)  # without it, a damaged offset is followed to wherever it points
+            batches.append(batch)
+        table = pa.Table.from_batches(batches, schema)
         return table.select([name for name in table.column_names if wanted(name)])
 
 
@@ -149,41 +187,6 @@ def _not_numbers(path: Path, name: str, kind: Any) -> DemonstrationError:
     )
 
 
-def _read_ipc(path: Path, head: bytes) -> Any:
-    """Reads by message, also of a file, whose footer is not needed: it is a stream between two marks.
-
-    Mapped, so that a damaged length cannot ask for more memory than the file has.
-    """
-    import pyarrow as pa
-
-    is_file = head.startswith(_IPC_FILE)
-    with path.open("rb") as file:
-        file.seek(-len(_STREAM_END), 2)
-        tail = file.read()
-    if not (tail.endswith(_IPC_FILE) if is_file else tail == _STREAM_END):
-        raise ValueError("the end is missing")
-    with pa.memory_map(str(path)) as source:
-        source.seek(8 if is_file else 0)
-        messages = list(pa.ipc.MessageReader.open_stream(source))
-        kinds = [message.type for message in messages]
-        if kinds[:1] != ["schema"] or set(kinds[1:]) - {"record batch"}:  # anything else can crash pyarrow
-            raise ValueError(
-                f"expected a schema and record batches, and found {', '.join(kinds) or 'nothing'}"
-            )
-        schema = pa.ipc.read_schema(messages[0])
-        batches = []
-        for message in messages[1:]:
-            if _is_compressed(message.metadata.to_pybytes()):
-                raise DemonstrationError(
-                    f"{path}: the Arrow data is compressed, and how large it really is cannot be known before "
-                    "unpacking it. Write it uncompressed."
-                )
-            batch = pa.ipc.read_record_batch(message, schema)
-            batch.validate(full=True)  # without it, a damaged offset is followed to wherever it points
-            batches.append(batch)
-        return pa.Table.from_batches(batches, schema)
-
-
 def _is_compressed(message: bytes) -> bool:
     """Whether a record batch names a compression: field 3 of the table in field 2 of the message.
 
@@ -201,24 +204,3 @@ def _is_compressed(message: bytes) -> bool:
     root = struct.unpack_from("<I", message, 0)[0]
     header = field(root, 2)
     return field(header + struct.unpack_from("<I", message, header)[0], 3) != 0
-
-
-def _read_parquet(path: Path, wanted: Callable[[str], bool]) -> Any:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    with pa.memory_map(str(path)) as source:
-        claimed = claim(memoryview(source.read_buffer()).cast("B"), wanted)
-        check_size(path, claimed.size)
-        source.seek(0)
-        with pq.ParquetFile(source) as file:
-            for field in file.schema_arrow:
-                if wanted(field.name) and field.name not in claimed.leaves:
-                    raise _not_numbers(path, field.name, field.type)
-            leaves = [leaf for inside in claimed.leaves.values() for leaf in inside]
-            batches = list(file.iter_batches(_BATCH_ROWS, columns=leaves, use_threads=False))
-            table = pa.Table.from_batches(batches) if batches else file.read(columns=leaves)
-            table.validate(full=True)
-            if len(table) != file.metadata.num_rows:
-                raise ValueError(f"{len(table)} rows were found of {file.metadata.num_rows}")
-            return table

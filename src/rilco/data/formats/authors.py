@@ -13,12 +13,15 @@ import h5py
 import numpy as np
 
 from rilco.data.formats import hdf5
-from rilco.data.formats.files import atomic_write, check_size, parsing
+from rilco.data.formats.files import atomic_write, parsing
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
-from rilco.words import listing
 
 _REQUIRED = ("obs_array", "act_array", "mask_array")
+_LAYOUT = (
+    "the authors' layout: obs_array, act_array and mask_array, and possibly reward_array; or D4RL's: observations, "
+    "actions and terminals; or robomimic's: data/demo_0."
+)
 _QUALITY = re.compile(r"(?:^|_)P([01]\.\d)(?=[_.]|$)")
 
 
@@ -35,7 +38,8 @@ def recognise(path: Path) -> bool:
 
 def load(path: Path) -> Demonstrations:
     """Reads all but the next observations. The ground truth is the file's name, and unknown without it."""
-    arrays = _read_arrays(path)
+    with parsing(path, "HDF5"), h5py.File(path, "r") as file:
+        arrays = hdf5.read_flat(path, file, _REQUIRED, ("reward_array",), _LAYOUT)
     pairs = arrays["obs_array"].shape[:1]
     for name in ("mask_array", "reward_array"):
         shape = arrays[name].shape if name in arrays else pairs
@@ -87,20 +91,3 @@ def save(demos: Demonstrations, path: Path) -> None:
     with atomic_write(path) as temporary, hdf5.writing(temporary) as file:
         for name, array in arrays.items():
             file.create_dataset(name, data=array)
-
-
-def _read_arrays(path: Path) -> dict[str, np.ndarray]:
-    with parsing(path, "HDF5"), h5py.File(path, "r") as file:
-        found = sorted(map(str, file))
-        missing = [name for name in _REQUIRED if name not in found]
-        if missing:
-            raise DemonstrationError(
-                f"{path}: the HDF5 file has no {' and no '.join(missing)}; it holds {listing(found)}. "
-                "Expected the authors' layout: obs_array, act_array and mask_array, and possibly "
-                "reward_array; or D4RL's: observations, actions and terminals; or robomimic's: data/demo_0. "
-                "Rename the arrays, or save them as npz with the names obs and action."
-            )
-        wanted = [*_REQUIRED, *(name for name in ("reward_array",) if name in found)]
-        datasets = {name: hdf5.array(path, file, name) for name in wanted}
-        check_size(path, sum(dataset.nbytes for dataset in datasets.values()))
-        return {name: hdf5.read(dataset) for name, dataset in datasets.items()}

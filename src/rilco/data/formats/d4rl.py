@@ -14,13 +14,13 @@ import h5py
 import numpy as np
 
 from rilco.data.formats import hdf5, stretches
-from rilco.data.formats.files import atomic_write, check_size, parsing
+from rilco.data.formats.files import atomic_write, parsing
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
-from rilco.words import listing
 
 _REQUIRED = ("observations", "actions", "terminals")
 _OPTIONAL = ("rewards", "timeouts")
+_LAYOUT = "D4RL's layout: observations, actions and terminals, and possibly rewards and timeouts."
 
 
 def recognise(path: Path) -> bool:
@@ -28,7 +28,13 @@ def recognise(path: Path) -> bool:
 
 
 def load(path: Path) -> Demonstrations:
-    arrays, found = _read(path)
+    with parsing(path, "HDF5"), h5py.File(path, "r") as file:
+        arrays = hdf5.read_flat(path, file, _REQUIRED, _OPTIONAL, _LAYOUT)
+        metadata = hdf5.child(file, "metadata")
+        text = hdf5.read_bytes(path, metadata, stretches.KEY) if isinstance(metadata, h5py.Group) else None
+    for name in _REQUIRED:
+        if arrays[name].shape[:1] in ((), (0,)):
+            raise DemonstrationError(f"{path}: {name} is empty; expected at least one pair.")
     pairs = len(arrays["observations"])
     flags = {name: _flags(path, arrays, name, pairs) for name in ("terminals", "timeouts")}
     reward = _column(path, arrays, "rewards", pairs)
@@ -40,7 +46,7 @@ def load(path: Path) -> Demonstrations:
     extra = stretches.fields(
         path,
         np.diff(start, append=pairs),
-        found,
+        stretches.from_bytes(path, text),
         reward=reward,
         terminated=flags["terminals"],
         truncated=flags["timeouts"],
@@ -60,28 +66,6 @@ def save(demos: Demonstrations, path: Path) -> None:
         file["terminals"] = terminals
         file["timeouts"] = timeouts
         file[f"metadata/{stretches.KEY}"] = np.frombuffer(stretches.to_bytes(demos, cut), np.uint8)
-
-
-def _read(path: Path) -> tuple[dict[str, np.ndarray], object]:
-    with parsing(path, "HDF5"), h5py.File(path, "r") as file:
-        found = sorted(map(str, file))
-        missing = [name for name in _REQUIRED if name not in found]
-        if missing:
-            raise DemonstrationError(
-                f"{path}: the HDF5 file has no {' and no '.join(missing)}; it holds {listing(found)}. Expected "
-                "D4RL's layout: observations, actions and terminals, and possibly rewards and timeouts. Add "
-                "what is missing, or save the arrays as npz with the names obs and action."
-            )
-        wanted = [*_REQUIRED, *(name for name in _OPTIONAL if name in found)]
-        datasets = {name: hdf5.array(path, file, name) for name in wanted}
-        for name in _REQUIRED:
-            if datasets[name].shape[:1] in ((), (0,)):
-                raise DemonstrationError(f"{path}: {name} is empty; expected at least one pair.")
-        check_size(path, sum(dataset.nbytes for dataset in datasets.values()))
-        metadata = hdf5.child(file, "metadata")
-        text = hdf5.read_bytes(path, metadata, stretches.KEY) if isinstance(metadata, h5py.Group) else None
-        arrays = {name: hdf5.read(dataset) for name, dataset in datasets.items()}
-    return arrays, stretches.from_bytes(path, text)
 
 
 def _column(path: Path, arrays: dict[str, np.ndarray], name: str, pairs: int) -> np.ndarray | None:

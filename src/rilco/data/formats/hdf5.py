@@ -17,6 +17,7 @@ from rilco.data.formats.chunks import fill
 from rilco.data.formats.files import check_size
 from rilco.data.formats.named import NoNamedPartsError, choose
 from rilco.errors import DemonstrationError
+from rilco.words import listing
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _MAX_DEPTH = 3  # of groups of observations
@@ -94,6 +95,23 @@ def read(dataset: h5py.Dataset) -> np.ndarray:
     return result
 
 
+def read_flat(
+    path: Path, file: h5py.File, required: Sequence[str], optional: Sequence[str], layout: str
+) -> dict[str, np.ndarray]:
+    """The arrays at the top of a file; `layout` says what was expected where one is missing."""
+    found = sorted(map(str, file))
+    missing = [name for name in required if name not in found]
+    if missing:
+        raise DemonstrationError(
+            f"{path}: the HDF5 file has no {' and no '.join(missing)}; it holds {listing(found)}. Expected {layout} "
+            "Rename the arrays, or save them as npz with the names obs and action."
+        )
+    wanted = [*required, *(name for name in optional if name in found)]
+    datasets = {name: array(path, file, name) for name in wanted}
+    check_size(path, sum(dataset.nbytes for dataset in datasets.values()))
+    return {name: read(dataset) for name, dataset in datasets.items()}
+
+
 def read_bytes(path: Path, parent: h5py.Group, name: str) -> bytes | None:
     """Text that was stored as an array of bytes, if it is there."""
     if name not in parent:
@@ -103,17 +121,27 @@ def read_bytes(path: Path, parent: h5py.Group, name: str) -> bytes | None:
     return read(dataset).tobytes()
 
 
-class Episode(NamedTuple):
-    """The arrays of one episode in a file that has a group for each."""
+class Episodes(NamedTuple):
+    """All pairs of a file that has a group for each episode."""
+
+    obs: np.ndarray  # [N, obs_dim] float32: the chosen parts side by side
+    action: np.ndarray  # [N, action_dim] float32
+    length: np.ndarray  # [episodes]: pairs in each
+    columns: dict[str, np.ndarray]  # [N] each, by the format's name for them
+
+
+class _Episode(NamedTuple):
+    """The arrays of one episode, in the file."""
 
     obs: list[h5py.Dataset]
-    """Side by side they are what the demonstrator saw."""
     action: h5py.Dataset
     columns: dict[str, h5py.Dataset]
-    """One value for each pair, by the format's name for them."""
+
+    def arrays(self) -> list[h5py.Dataset]:
+        return [*self.obs, self.action, *self.columns.values()]
 
 
-def episodes(
+def read_episodes(
     path: Path,
     groups: list[h5py.Group],
     obs: str,
@@ -121,33 +149,39 @@ def episodes(
     columns: Sequence[str],
     obs_keys: Sequence[str],
     last_obs: bool,
-) -> list[Episode]:
-    """The arrays of each group, once it is sure that they agree; `last_obs`: one more observation than pairs.
+) -> Episodes:
+    """Reads the arrays of all groups, which must agree; `last_obs`: there is one more observation than pairs.
 
     Columns that are not in every group are left out.
     """
     keys = _obs_keys(path, groups[0], obs, obs_keys)
     known = [name for name in columns if all(name in one for one in groups)]
-    result: list[Episode] = []
+    found: list[_Episode] = []
     seen: set[int] = set()
     for one in groups:
         parts = [_walk(path, one, f"{obs}/{key}" if key else obs) for key in keys]
-        found = Episode(parts, array(path, one, action), {name: array(path, one, name) for name in known})
-        _check_shapes(path, found, result[0] if result else found, last_obs)
-        for each in _arrays(found):
+        episode = _Episode(parts, array(path, one, action), {name: array(path, one, name) for name in known})
+        found.append(episode)
+        _check_shapes(path, episode, found[0], last_obs)
+        for each in episode.arrays():
             if _address(each) in seen:  # a small file could name one array a million times
                 raise DemonstrationError(
                     f"{path}: {each.name} has several names in the file; expected an array of its own for every "
                     "part of every episode. Store a copy of it."
                 )
             seen.add(_address(each))
-        result.append(found)
-    check_size(path, sum(each.nbytes for one in result for each in _arrays(one)))
-    return result
+    check_size(path, sum(each.nbytes for episode in found for each in episode.arrays()))
+    length = np.array([len(episode.action) for episode in found])
+    return Episodes(
+        _stack([episode.obs for episode in found], length),
+        _stack([[episode.action] for episode in found], length),
+        length,
+        {name: np.concatenate([read(episode.columns[name]) for episode in found]) for name in known},
+    )
 
 
-def stack(parts: list[list[h5py.Dataset]], lengths: np.ndarray) -> np.ndarray:
-    """[N, columns] float32: each list side by side, those after one another, of each its first rows."""
+def _stack(parts: list[list[h5py.Dataset]], lengths: np.ndarray) -> np.ndarray:
+    """[N, columns] float32: the first rows of each list's arrays side by side, the lists one after the other."""
     widths = [1 if part.ndim == 1 else part.shape[1] for part in parts[0]]
     result = np.empty((int(lengths.sum()), sum(widths)), np.float32)
     first = 0
@@ -159,13 +193,6 @@ def stack(parts: list[list[h5py.Dataset]], lengths: np.ndarray) -> np.ndarray:
             column += width
         first += length
     return result
-
-
-def column(found: list[Episode], name: str) -> np.ndarray | None:
-    """One value for each pair of all episodes, where every episode has them."""
-    return (
-        None if name not in found[0].columns else np.concatenate([read(one.columns[name]) for one in found])
-    )
 
 
 def _obs_keys(path: Path, one: h5py.Group, obs: str, obs_keys: Sequence[str]) -> list[str]:
@@ -202,7 +229,7 @@ def _walk(path: Path, parent: h5py.Group, name: str) -> h5py.Dataset:
     return array(path, parent, last)
 
 
-def _check_shapes(path: Path, one: Episode, first: Episode, last_obs: bool) -> None:
+def _check_shapes(path: Path, one: _Episode, first: _Episode, last_obs: bool) -> None:
     if one.action.ndim != 2 and not (one.action.ndim == 1 and one.action.dtype.kind in "iu"):
         raise DemonstrationError(
             f"{path}: {one.action.name} has the shape {list(one.action.shape)}; expected [pairs, action_dim], or "
@@ -228,10 +255,6 @@ def _check_shapes(path: Path, one: Episode, first: Episode, last_obs: bool) -> N
                 f"{path}: {values.name} has the shape {list(values.shape)}; expected {[pairs]}, one value for "
                 "each action. Check how the file was written."
             )
-
-
-def _arrays(one: Episode) -> list[h5py.Dataset]:
-    return [*one.obs, one.action, *one.columns.values()]
 
 
 def _address(node: h5py.Group | h5py.Dataset) -> int:

@@ -38,7 +38,7 @@ def recognise(path: Path) -> bool:
 
 def load(path: Path) -> Demonstrations:
     arrow.pyarrow(path)
-    tables = [arrow.read_table(shard, lambda name: name in _COLUMNS) for shard in _shards(path)]
+    tables = [arrow.read_stream(shard, lambda name: name in _COLUMNS) for shard in _shards(path)]
     missing = sorted({name for table in tables for name in _COLUMNS[:3] if name not in table.column_names})
     if missing:
         raise DemonstrationError(

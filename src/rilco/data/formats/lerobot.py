@@ -115,7 +115,7 @@ def _read_frames(path: Path, wanted: set[str]) -> dict[str, list[np.ndarray]]:
     columns: dict[str, list[np.ndarray]] = {}
     size = 0
     for file in _files(path):
-        table = arrow.read_table(file, lambda name: name in wanted)
+        table = arrow.read_parquet(file, lambda name: name in wanted)
         if columns and set(columns) != set(table.column_names):
             raise DemonstrationError(f"{file}: the columns are not those of the other files. Write it anew.")
         for name in table.column_names:

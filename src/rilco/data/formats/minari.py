@@ -1,11 +1,10 @@
-"""Minari datasets: a folder <name>/data with metadata.json, the episodes in HDF5, Arrow or Parquet.
+"""Minari datasets: a folder <name>/data with metadata.json and the episodes in main_data.hdf5.
 
-observations [T + 1, ...], actions [T, action_dim], rewards [T], terminations [T], truncations [T]. Of
-observations in named parts (a Dict space) those are used that are named. Infos are left alone. The observation
-after the last pair has no place in the record and is left out on loading; written by rilco it repeats the last
-one. Unknown rewards are written as zeros, and a stretch that ends without a known reason as truncated; both are
-restored as unknown, from the key `rilco` of metadata.json. Spaces are written without bounds, and the
-environment, if it is given, as its Gymnasium specification.
+observations [T + 1, ...], actions [T, action_dim], rewards [T], terminations [T], truncations [T]. Where observations
+have named parts (a Dict space), the user names those to use. Infos are left alone. The observation after the last
+pair is left out on loading; rilco writes the last one twice. Unknown rewards are written as zeros, and an unknown end
+as a truncation; the key `rilco` of metadata.json restores both as unknown. Spaces are written without bounds, and the
+environment as its Gymnasium specification.
 
 Neither reading nor writing needs the minari library, and nothing is ever downloaded.
 """
@@ -23,13 +22,11 @@ from typing import Any
 import h5py
 import numpy as np
 
-from rilco.data.formats import arrow, hdf5, stretches
+from rilco.data.formats import hdf5, stretches
 from rilco.data.formats.files import atomic_write, check_file, parsing, read_json
-from rilco.data.formats.named import NoNamedPartsError, choose
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
 from rilco.tasks.actions import Actions
-from rilco.words import listing
 
 PREFIX = "minari:"
 """`minari:hopper/expert-v0` is the dataset of that id in Minari's own folder."""
@@ -58,11 +55,14 @@ def find_local(dataset_id: str) -> Path | None:
 
 
 def recognise(path: Path) -> bool:
-    return _storage(path) not in (None, "arrow", "parquet")
-
-
-def recognise_arrow(path: Path) -> bool:
-    return _storage(path) in ("arrow", "parquet")
+    """Whether there is a metadata.json that names its storage. One in a folder called data is always Minari's."""
+    try:
+        data = _data_folder(path)
+        return data is not None and (
+            data != path or "data_format" in json.loads((data / _METADATA).read_bytes())
+        )
+    except Exception:  # damaged; loading explains it
+        return False
 
 
 def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
@@ -78,21 +78,26 @@ def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
         raise DemonstrationError(
             f"{path}: {_METADATA} says that there are {episodes!r} episodes; expected at least one. Write it anew."
         )
-    if storage not in ("hdf5", "arrow", "parquet"):
+    if storage != "hdf5":
         raise DemonstrationError(
-            f"{path}: the dataset is stored as {storage!r}; expected hdf5, arrow or parquet."
+            f"{path}: the dataset is stored as {storage!r}; expected hdf5. Write it anew, with data_format='hdf5'."
         )
-    read = _read_hdf5 if storage == "hdf5" else _read_arrow
-    obs, action, length, columns = read(path, data, episodes, obs_keys)
+    file_path = data / _HDF5
+    check_file(file_path)
+    with parsing(file_path, "HDF5"), h5py.File(file_path, "r") as file:
+        groups = [hdf5.group(file_path, file, f"episode_{k}") for k in range(min(episodes, len(file) + 1))]
+        found = hdf5.read_episodes(
+            file_path, groups, "observations", "actions", _COLUMNS, obs_keys, last_obs=True
+        )
     extra = stretches.fields(
         path,
-        length,
+        found.length,
         metadata.get(stretches.KEY),
-        reward=columns.get("rewards"),
-        terminated=columns.get("terminations"),
-        truncated=columns.get("truncations"),
+        reward=found.columns.get("rewards"),
+        terminated=found.columns.get("terminations"),
+        truncated=found.columns.get("truncations"),
     )
-    return Demonstrations(obs, action, discrete=_is_discrete(metadata), **extra)
+    return Demonstrations(found.obs, found.action, discrete=_is_discrete(metadata), **extra)
 
 
 def save(
@@ -101,12 +106,12 @@ def save(
     env: str | None = None,
     notes: Sequence[Mapping[str, str | float]] = (),
 ) -> None:
-    """Writes HDF5; `env` is a Gymnasium id, from which Minari then recovers the environment.
+    """`env` is a Gymnasium id, from which Minari then recovers the environment.
 
     `notes`, one for each of `stretches.split`, become metadata of the episodes.
     """
     cut = stretches.split(demos)
-    metadata = _metadata(demos, cut, path, "hdf5", env)
+    metadata = _metadata(demos, cut, path, env)
     with atomic_write(path) as temporary:
         temporary.mkdir()
         data = temporary / "data"
@@ -123,34 +128,6 @@ def save(
         _write_metadata(data, metadata)
 
 
-def save_arrow(demos: Demonstrations, path: Path, env: str | None = None) -> None:
-    """Writes Arrow: a folder for each episode, in it one file, whose last row has an observation only."""
-    pa = arrow.pyarrow(path)
-    cut = stretches.split(demos)
-    metadata = _metadata(demos, cut, path, "arrow", env)
-    with atomic_write(path) as temporary:
-        temporary.mkdir()
-        for k in range(len(cut.start)):
-            folder = temporary / "data" / str(k)
-            folder.mkdir(parents=True)
-            padded = {
-                name: values
-                if name == "observations"
-                else np.concatenate([values, np.zeros_like(values[:1])])
-                for name, values in _episode(demos, cut, k).items()
-            }
-            batch = pa.RecordBatch.from_pydict(
-                {
-                    name: _lists(values) if values.ndim == 2 else pa.array(values)
-                    for name, values in padded.items()
-                }
-            )
-            with pa.ipc.new_file(str(folder / "part-0.arrow"), batch.schema) as writer:
-                writer.write_batch(batch)
-            (folder / _METADATA).write_text(json.dumps({"id": k, "total_steps": int(cut.length[k])}))
-        _write_metadata(temporary / "data", metadata)
-
-
 def _root() -> Path:
     given = os.environ.get("MINARI_DATASETS_PATH")
     return Path(given) if given else Path.home() / ".minari" / "datasets"
@@ -161,109 +138,6 @@ def _data_folder(path: Path) -> Path | None:
         if (data / _METADATA).is_file():
             return data
     return None
-
-
-def _storage(path: Path) -> str | None:
-    """How the dataset is stored; "" for one that does not say; None where there is none. Never raises."""
-    data = None
-    try:
-        data = _data_folder(path)
-        metadata = json.loads((data / _METADATA).read_bytes()) if data else {}
-        found = metadata.get("data_format")
-    except Exception:  # damaged; loading explains it
-        found = None
-    # Many folders hold a metadata.json; one in a folder called data is Minari's.
-    return str(found) if found else None if data in (None, path) else ""
-
-
-def _read_hdf5(path: Path, data: Path, episodes: int, obs_keys: Sequence[str]) -> tuple[Any, ...]:
-    file_path = data / _HDF5
-    check_file(file_path)
-    with parsing(file_path, "HDF5"), h5py.File(file_path, "r") as file:
-        groups = [hdf5.group(file_path, file, f"episode_{k}") for k in range(min(episodes, len(file) + 1))]
-        found = hdf5.episodes(file_path, groups, "observations", "actions", _COLUMNS, obs_keys, last_obs=True)
-        length = np.array([len(one.action) for one in found])
-        obs = hdf5.stack([one.obs for one in found], length)
-        action = hdf5.stack([[one.action] for one in found], length)
-        return obs, action, length, {name: hdf5.column(found, name) for name in _COLUMNS}
-
-
-def _read_arrow(path: Path, data: Path, episodes: int, obs_keys: Sequence[str]) -> tuple[Any, ...]:
-    obs: list[np.ndarray] = []
-    action: list[np.ndarray] = []
-    columns: list[list[np.ndarray]] = []
-    for k in range(episodes):
-        tables = [arrow.read_table(part, _is_wanted) for part in _parts(data / str(k))]
-        for table in tables:
-            missing = [
-                name for name in ("observations", "actions", *_COLUMNS) if name not in table.column_names
-            ]
-            if missing:
-                raise DemonstrationError(
-                    f"{data / str(k)}: the episode has no {' and no '.join(missing)}; it holds "
-                    f"{listing(table.column_names)}. Write the dataset anew."
-                )
-        where = data / str(k)
-        seen = np.concatenate([_observations(where, table["observations"], obs_keys) for table in tables])
-        done = np.concatenate([arrow.matrix(where, "actions", table["actions"]) for table in tables])
-        if len(seen) < 2 or (obs and (seen.shape[1], done.shape[1]) != (obs[0].shape[1], action[0].shape[1])):
-            raise DemonstrationError(
-                f"{where}: the episode has {len(seen)} rows of {seen.shape[1]} observations and {done.shape[1]} "
-                "actions; expected two rows or more, and the same numbers in all episodes. Write it anew."
-            )
-        obs.append(seen[:-1])
-        action.append(done[:-1])
-        columns.append(
-            [
-                np.concatenate([arrow.column(where, name, table[name]) for table in tables])[:-1]
-                for name in _COLUMNS
-            ]
-        )
-    length = np.array(list(map(len, obs)))
-    stacked = [np.concatenate(values) for values in zip(*columns, strict=True)]
-    return np.concatenate(obs), np.concatenate(action), length, dict(zip(_COLUMNS, stacked, strict=True))
-
-
-def _parts(folder: Path) -> list[Path]:
-    """part-0, part-1 and so on, in order."""
-    found = [path for suffix in ("arrow", "parquet") for path in folder.glob(f"part-*.{suffix}")]
-    numbered = {int(path.stem[5:]): path for path in found if re.fullmatch(r"\d{1,9}", path.stem[5:])}
-    if not numbered:
-        raise DemonstrationError(
-            f"{folder}: there is no part-0.arrow or part-0.parquet of this episode. Copy the dataset again."
-        )
-    return [numbered[k] for k in sorted(numbered)]
-
-
-def _is_wanted(name: str) -> bool:
-    return name in ("observations", "actions", *_COLUMNS)
-
-
-def _observations(where: Path, values: Any, obs_keys: Sequence[str]) -> np.ndarray:
-    import pyarrow as pa
-
-    if not pa.types.is_struct(values.type):
-        if obs_keys:
-            raise NoNamedPartsError(where, obs_keys)
-        return arrow.matrix(where, "observations", values)
-    leaves = _leaves(values.combine_chunks(), "", depth=3)
-    numeric = {name: leaf for name, leaf in leaves.items() if arrow.is_numeric(leaf.type)}
-    matrices = {name: arrow.matrix(where, name, leaf) for name, leaf in numeric.items()}
-    chosen = choose(where, {name: one.shape[1] for name, one in matrices.items()}, obs_keys)
-    return np.concatenate([matrices[name] for name in chosen], axis=1)
-
-
-def _leaves(values: Any, prefix: str, depth: int) -> dict[str, Any]:
-    import pyarrow as pa
-
-    result: dict[str, Any] = {}
-    for field in values.type:
-        inner = values.field(field.name)
-        if pa.types.is_struct(inner.type) and depth > 1:
-            result |= _leaves(inner, f"{prefix}{field.name}/", depth - 1)
-        else:
-            result[prefix + field.name] = inner
-    return result
 
 
 def _episode(demos: Demonstrations, cut: stretches.Stretches, k: int) -> dict[str, np.ndarray]:
@@ -279,21 +153,11 @@ def _episode(demos: Demonstrations, cut: stretches.Stretches, k: int) -> dict[st
     }
 
 
-def _lists(values: np.ndarray) -> Any:
-    """Lists of a fixed size, also where that is one."""
-    import pyarrow as pa
-
-    flat = pa.array(np.ascontiguousarray(values).reshape(-1))
-    return pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
-
-
-def _metadata(
-    demos: Demonstrations, cut: stretches.Stretches, path: Path, storage: str, env: str | None
-) -> dict[str, Any]:
+def _metadata(demos: Demonstrations, cut: stretches.Stretches, path: Path, env: str | None) -> dict[str, Any]:
     metadata = {
         "total_episodes": len(cut.start),
         "total_steps": len(demos),
-        "data_format": storage,
+        "data_format": "hdf5",
         "observation_space": _box(demos.obs_dim),
         "action_space": _discrete(demos) if demos.discrete else _box(demos.action_dim),
         "dataset_id": _dataset_id(path),

@@ -34,16 +34,13 @@ def recognise(path: Path) -> bool:
 def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
     """Reads the episodes in the order of their numbers; of several observation keys, those that are named."""
     with parsing(path, "HDF5"), h5py.File(path, "r") as file:
-        found = hdf5.episodes(
+        found = hdf5.read_episodes(
             path, _groups(path, file), "obs", "actions", ("rewards",), obs_keys, last_obs=False
         )
-        length = np.array([len(one.action) for one in found])
         text = hdf5.read_bytes(path, file, stretches.KEY)
-        obs = hdf5.stack([one.obs for one in found], length)
-        action = hdf5.stack([[one.action] for one in found], length)
-        reward = hdf5.column(found, "rewards")
-    extra = stretches.fields(path, length, stretches.from_bytes(path, text), reward=reward)
-    return Demonstrations(obs, action, **extra)
+    record = stretches.from_bytes(path, text)
+    extra = stretches.fields(path, found.length, record, reward=found.columns.get("rewards"))
+    return Demonstrations(found.obs, found.action, **extra)
 
 
 def save(demos: Demonstrations, path: Path, env: str | None = None) -> None:
