@@ -131,7 +131,9 @@ def test_actions_outside_the_bounds() -> None:
     assert found.action.outside.tolist() == [1, 2]
     assert found.action.rows_outside == 2
     assert found.obs.rows_outside == 0
-    assert "66.7% of the pairs have an action outside [-1, 1]." in found.remarks()
+    said = "66.7% of the pairs have an action outside [-1, 1]."
+    assert f"{said} The environment's own bounds may be others: name it by --env." in found.remarks()
+    assert said in inspect(Demonstrations(action, action), bounds=(-1.0, 1.0)).remarks()
     assert inspect(Demonstrations(action, action), bounds=(-2.0, 3.0)).action.rows_outside == 0
     each = inspect(Demonstrations(action, action), bounds=(np.array([-1.0, 0.0]), np.array([1.5, np.inf])))
     assert each.action.outside.tolist() == [0, 1]

@@ -72,9 +72,8 @@ def command(**options: Any) -> None:
             failures = _sweep(stop, **options)
             stop.raise_if_requested()
     except KeyboardInterrupt as interrupt:
-        click.echo(
-            f"\nStopped; everything so far is in {options['out']}. The same command goes on.", err=True
-        )
+        kept = f"; everything so far is in {options['out']}. The same command goes on."
+        click.echo("\nStopped" + ("." if options["dry_run"] else kept), err=True)
         sys.exit(exit_code(interrupt))
     sys.exit(1 if failures else 0)
 

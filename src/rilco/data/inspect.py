@@ -68,6 +68,8 @@ class Inspection:
     """That actions were compared with: the widest, where dimensions have their own."""
     same_bounds: bool
     """Whether all dimensions have these."""
+    assumed_bounds: bool
+    """Whether nobody said what they are."""
     noise_rate: float | None
     noise_fraction: float | None
     digests: tuple[bytes, ...] = field(repr=False)
@@ -118,9 +120,13 @@ class Inspection:
                 f"{self.duplicated_episodes:,} of {self.episodes:,} episodes repeat an earlier one, pair for pair."
             )
         if self.action.rows_outside:
-            found.append(
-                f"{self.action.rows_outside / self.pairs:.1%} of the pairs have an action outside {self.within}."
+            unless = (
+                " The environment's own bounds may be others: name it by --env."
+                if self.assumed_bounds
+                else ""
             )
+            share = self.action.rows_outside / self.pairs
+            found.append(f"{share:.1%} of the pairs have an action outside {self.within}.{unless}")
         return found
 
     def to_json(self) -> dict[str, Any]:
@@ -166,6 +172,7 @@ def inspect(
     demos: Demonstrations, *, name: str = "demonstrations", bounds: Bounds | None = None
 ) -> Inspection:
     """Goes through the data once in blocks, and once by episode. Left out, bounds are +-1; choices have their own."""
+    assumed = bounds is None and not demos.discrete
     if bounds is None:
         bounds = (np.nanmin(demos.action), np.nanmax(demos.action)) if demos.discrete else (-1.0, 1.0)
     low, high = (np.atleast_1d(bound).astype(np.float64) for bound in bounds)
@@ -189,6 +196,7 @@ def inspect(
         demonstrators=tuple(demonstrators(demos)),
         bounds=(float(low.min()), float(high.max())),
         same_bounds=bool((low == low[0]).all() and (high == high[0]).all()),
+        assumed_bounds=assumed,
         noise_rate=demos.noise_rate,
         noise_fraction=demos.noise_fraction,
         digests=tuple(_digests(demos)),
