@@ -33,20 +33,24 @@ def main() -> None:
     parser.add_argument("results", type=Path)
     parser.add_argument("--figure", type=Path, help="Learning curves, every seed a line.")
     options = parser.parse_args()
-    runs = read_results(options.results).runs
+    print(extensions_table(options.results))
+    if options.figure:
+        draw(read_results(options.results).runs, options.figure)
+
+
+def extensions_table(results: Path) -> str:
     cells: dict[tuple[str, float | None], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for run in runs:
+    for run in read_results(results).runs:
         place = run.config.task.name, run.config.noise_rate
         cells[place][kind(run.config)].append(final_return(run.transitions, run.returns))
-    print(f"| task | noise rate | {' | '.join(KINDS)} |\n{'|---' * (2 + len(KINDS))}|")
+    lines = [f"| task | noise rate | {' | '.join(KINDS)} |", f"{'|---' * (2 + len(KINDS))}|"]
     for (task, rate), finals in sorted(cells.items(), key=str):
-        print(f"| {task} | {rate:g} | {' | '.join(shown(finals[name]) for name in KINDS)} |")
-
-    if options.figure:
-        draw(runs, sorted(cells, key=str), options.figure)
+        lines.append(f"| {task} | {rate:g} | {' | '.join(shown(finals[name]) for name in KINDS)} |")
+    return "\n".join(lines)
 
 
-def draw(runs: list[RunRecord], places: list[tuple[str, float | None]], file: Path) -> None:
+def draw(runs: list[RunRecord], file: Path) -> None:
+    places = sorted({(run.config.task.name, run.config.noise_rate) for run in runs}, key=str)
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,81 +1,76 @@
 """A table of methods beside the published values, from runs of one task and noise rate.
 
-    python benchmarks/method_table.py runs/methods/* --published published_curves.csv
+    python benchmarks/method_table.py results/authors-files
 
 Ours is the mean return of the evaluations in the last 200,000 transitions; the published curve is read at the run's
-length. The CSV has the columns task, noise, noise_rate, method, transitions, mean and stderr.
+length.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 
-from rilco.runs.folder import Run
+from rilco.config import RunConfig
+from rilco.experiment.published import POLICY, CellKey, load_published
+from rilco.runs.results import RunRecord, read_results
 
 STRETCH = 200_000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("runs", nargs="+", type=Path)
-    parser.add_argument("--published", type=Path, required=True)
-    arguments = parser.parse_args()
-    runs = [Run(path) for path in arguments.runs if (path / "config.json").exists()]
-    results: dict[str, dict[int, tuple[float, float]]] = defaultdict(dict)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("results", type=Path)
+    print(method_table(parser.parse_args().results))
+
+
+def method_table(results: Path) -> str:
+    """The best mean first."""
+    runs = read_results(results).runs
+    found: dict[str, dict[int, tuple[float, float]]] = defaultdict(dict)
+    published = {}
     for run in runs:
-        results[name_of(run)][run.config.seed] = final(run)
+        found[name_of(run.config)][run.config.seed] = final(run)
+        published[name_of(run.config)] = published_at_the_end(run.config)
     seeds = sorted({run.config.seed for run in runs})
-    published = read_published(arguments.published, runs[0])
-    rows = sorted(results.items(), key=lambda row: -np.mean([mean for mean, _ in row[1].values()]))
-    print(f"| method | {' | '.join(f'seed {seed}' for seed in seeds)} | mean | at the end | published |")
-    print("|---" * (len(seeds) + 4) + "|")
-    for name, by_seed in rows:
+    lines = [
+        f"| method | {' | '.join(f'seed {seed}' for seed in seeds)} | mean | at the end | published |",
+        "|---" * (len(seeds) + 4) + "|",
+    ]
+    for name, by_seed in sorted(
+        found.items(), key=lambda row: -np.mean([mean for mean, _ in row[1].values()])
+    ):
         cells = [f"{by_seed[seed][0]:,.0f}" if seed in by_seed else "" for seed in seeds]
         mean, last = np.mean(list(by_seed.values()), axis=0)
-        print(f"| {name} | {' | '.join(cells)} | {mean:,.0f} | {last:,.0f} | {published.get(name, '')} |")
+        lines.append(f"| {name} | {' | '.join(cells)} | {mean:,.0f} | {last:,.0f} | {published[name]} |")
+    return "\n".join(lines)
 
 
-def name_of(run: Run) -> str:
-    """The method, with the extensions that the run has."""
-    config = run.config
-    name = config.method
-    if config.classifier.as_published:
-        name += " as published"
-    if config.classifier.lam_schedule != "constant":
-        name += f", lambda {config.classifier.lam_schedule}"
-    if config.nonexpert_demos:
-        name += ", known non-experts" + ("" if config.classifier.pseudo_labels else " alone")
-    return name if config.policy_learner == "acktr" else f"{name}, {config.policy_learner}"
+def name_of(config: RunConfig) -> str:
+    name = f"{config.method} as published" if config.classifier.as_published else config.method
+    return name if config.policy_learner == "acktr" else f"{name}, {config.policy_learner.upper()}"
 
 
-def final(run: Run) -> tuple[float, float]:
+def final(run: RunRecord) -> tuple[float, float]:
     """Mean return over the last stretch, and the last evaluation."""
-    points = run.evaluations()
-    end = points[-1]["transitions"]
-    return float(np.mean([p["eval_return"] for p in points if p["transitions"] > end - STRETCH])), points[-1][
-        "eval_return"
-    ]
+    late = run.transitions > run.transitions[-1] - STRETCH
+    return float(run.returns[late].mean()), float(run.returns[-1])
 
 
-def read_published(file: Path, run: Run) -> dict[str, str]:
-    """Method -> mean and standard error of the published curve where the run ends."""
-    config, curves = run.config, defaultdict(list)
-    with file.open(newline="") as opened:
-        for row in csv.DictReader(opened):
-            ours = (config.task.name, config.demo_kind, config.noise_rate)
-            if (row["task"], row["noise"], float(row["noise_rate"])) == ours:
-                curves[row["method"]].append([float(row[c]) for c in ("transitions", "mean", "stderr")])
-    found = {}
-    for method, points in curves.items():
-        x, mean, error = np.array(sorted(points)).T
-        found[method] = f"{np.interp(config.steps, x, mean):,.0f} ± {np.interp(config.steps, x, error):,.0f}"
-    found["ril-p as published"] = found.pop("ril-p", "")
-    return found
+def published_at_the_end(config: RunConfig) -> str:
+    """Of the same method: the authors' RIL-P is not the paper's, and they did not run PPO."""
+    cell = load_published().get(CellKey(config.task.name, POLICY, config.noise_rate, config.method))
+    if cell is None or config.policy_learner != "acktr":
+        return ""
+    if config.method == "ril-p" and not config.classifier.as_published:
+        return ""
+    mean, error = (np.interp(config.steps, cell.transitions, cell.curve[:, i]) for i in (0, 1))
+    return f"{mean:,.0f} ± {error:,.0f}"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Write the tables and figures of the documentation from results/, so that no number is typed.
 
-    python benchmarks/write_results.py [--check]
+    python -m benchmarks.write_results [--check]
 
 A block of a page stands between `<!-- begin NAME -->` and `<!-- end NAME -->`. With --check nothing is written, and
 a page that is not up to date is an error.
@@ -15,13 +15,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+from benchmarks.extensions_table import extensions_table
+from benchmarks.method_table import method_table
 
+from rilco.config import RunConfig
+from rilco.experiment.published import POLICY, CellKey, load_published
 from rilco.reporting.aggregate import experts
 from rilco.reporting.cells import Sorted, sort_results
 from rilco.reporting.drawing import figure_files
 from rilco.reporting.figures import curve_figure
 from rilco.reporting.seeds import SeedComparison, compare_seeds, seeds_figures
-from rilco.reporting.style import method_style, number, task_label, tasks_in_order
+from rilco.reporting.style import in_order, method_style, number, task_label, tasks_in_order
 from rilco.runs.folder import Run
 from rilco.runs.results import read_results
 from rilco.words import plural
@@ -39,6 +43,14 @@ def main() -> int:
     )
     parser.add_argument("--check", action="store_true", help="write nothing; fail where a page would change")
     check = parser.parse_args().check
+    stale = write(check=check)
+    for page in stale if check else ():
+        print(f"{page.relative_to(ROOT)}: not up to date; run python -m benchmarks.write_results")
+    return int(check and bool(stale))
+
+
+def write(*, check: bool) -> list[Path]:
+    """Bring all pages and figures up to date, or only `check`; returns the pages that are or were not."""
     found = sort_results(read_results(ROOT / "results" / "evidence"))
     rows = compare_seeds(found.cells)
     blocks: dict[str, Callable[[], str]] = {
@@ -46,13 +58,13 @@ def main() -> int:
         "headline": lambda: headline_sentence(rows),
         "progress": lambda: progress_table(found),
         "discrete": discrete_table,
+        "methods": lambda: method_table(ROOT / "results" / "authors-files"),
+        "millions": lambda: millions_table(ROOT / "results" / "ours"),
+        "extensions": lambda: extensions_table(ROOT / "results" / "extensions"),
     }
-    stale = [page for page in PAGES if update(page, blocks, check=check)]
     if not check:
         draw(found, rows)
-    for page in stale if check else ():
-        print(f"{page.relative_to(ROOT)}: not up to date; run python benchmarks/write_results.py")
-    return int(check and bool(stale))
+    return [page for page in PAGES if update(page, blocks, check=check)]
 
 
 def update(page: Path, blocks: dict[str, Callable[[], str]], *, check: bool) -> bool:
@@ -136,6 +148,34 @@ def discrete_table() -> str:
             f"| {cell[0]} | {cell[1]} | {transitions} | {shown} | {np.mean(returns):,.0f} | {episodes} |"
         )
     return "\n".join(lines)
+
+
+def millions_table(results: Path) -> str:
+    """The mean of the evaluations in each million transitions, a row a run, beside the published mean of the last one."""
+    runs = {place(run.config): run for run in read_results(results).runs}
+    millions = range(max(int(run.transitions[-1] / 1e6) for run in runs.values()))
+    heads = [f"{n} to {n + 1} M" for n in millions]
+    lines = [
+        f"| cell | method | {' | '.join(heads)} | best | published, {heads[-1]} |",
+        "|---" * (4 + len(heads)) + "|",
+    ]
+    methods = in_order(method for _, _, method in runs)
+    for task, rate, method in sorted(runs, key=lambda one: (one[0], -one[1], methods.index(one[2]))):
+        run = runs[task, rate, method]
+        # Evaluations come with whole iterations: the last one of a million may be a little later.
+        inside = [np.ceil(np.round(run.transitions / 1e6, 2)) == n + 1 for n in millions]
+        means = [f"{run.returns[here].mean():,.0f}" for here in inside]
+        published = load_published()[CellKey(task, POLICY, rate, method)]
+        there = published.over(1e6 * millions[-1], 1e6 * len(millions)).mean
+        lines.append(
+            f"| {task_label(task)}, {rate:g} | {method_style(method).label} | {' | '.join(means)} "
+            f"| {run.returns.max():,.0f} | {there:,.0f} |"
+        )
+    return "\n".join(lines)
+
+
+def place(config: RunConfig) -> tuple[str, float, str]:
+    return config.task.name, config.noise_rate or 0.0, config.method
 
 
 def draw(found: Sorted, rows: Sequence[SeedComparison]) -> None:

@@ -187,3 +187,9 @@ def test_a_notebook_runs_and_holds_its_outputs(name: str, small: tuple[str, str]
 def test_the_reference_lists_every_public_name() -> None:
     listed = re.findall(r"^::: [\w.]+\.(\w+)$", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE)
     assert set(rilco.__all__) <= set(listed)
+
+
+def test_the_numbers_of_the_pages_are_those_of_results() -> None:
+    from benchmarks.write_results import write
+
+    assert write(check=True) == [], "run python -m benchmarks.write_results"
