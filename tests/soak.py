@@ -30,11 +30,10 @@ from rich.console import Console
 from tests.data.formats.fuzz import FINE, damaged, damaged_json, read_alone
 
 from rilco.data.formats import load_file
-from rilco.experiment.engine import Ended, Settings
 from rilco.experiment.grid import Job, make_jobs
-from rilco.experiment.launch import ask_to_stop, how_it_ended, search_path, start_run
+from rilco.experiment.launch import Settings, ask_to_stop, how_it_ended, search_path, start_run
 from rilco.experiment.local import LocalEngine
-from rilco.experiment.status import Board, Lines
+from rilco.experiment.status import Board, Display
 from rilco.experiment.sweep import survey, work_through
 from rilco.runs.interrupt import StopSignal
 from rilco.runs.results import read_results
@@ -65,14 +64,15 @@ class Attacked(LocalEngine):
         self.rng, self.counts = rng, counts
         self.next = time.monotonic()
 
-    def poll(self, seconds: float) -> list[Ended]:
+    def poll(self, seconds: float) -> list[tuple[Job, str]]:
         ended = super().poll(self.rng.uniform(0.05, seconds))
-        self.counts.update(f"ended: {one.how}" for one in ended)
-        if self.processes() and time.monotonic() > self.next:
+        self.counts.update(f"ended: {how}" for _, how in ended)
+        processes = [process.pid for _, process in self.running.values()]
+        if processes and time.monotonic() > self.next:
             self.next = time.monotonic() + self.rng.expovariate(1 / EVERY)
             kind = self.rng.choice(ATTACKS)
             with contextlib.suppress(OSError, ProcessLookupError):  # it has just ended
-                self._attack(kind, self.rng.choice(list(self.processes().values())))
+                self._attack(kind, self.rng.choice(processes))
                 self.counts[f"attack: {kind}"] += 1
         return ended
 
@@ -156,7 +156,7 @@ def work(jobs: list[Job], engine: LocalEngine, out: Path, reference: dict[str, A
             if not left:
                 return
             board = Board.of(jobs, standings, out)
-            work_through(left, engine, board, Lines(board, Console(file=nowhere)), StopSignal())
+            work_through(left, engine, board, Display(board, Console(file=nowhere)), StopSignal())
             if isinstance(engine, Attacked) and reference is not None:
                 tamper(engine, left, out, reference)
     raise RuntimeError(f"{out}: not finished after {MOST_TRIES} tries")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rilco.cli import COMMANDS
-from rilco.cli.parsing import COUNT
+from rilco.cli.common import COUNT
 from rilco.options import make_config
 from rilco.policy.saved import Policy, load_policy
 
@@ -173,7 +173,7 @@ def test_keyword_arguments_of_the_environment(tmp_path):
     options = ("--env", "tests.environments:Units", "--method", "acktr", "--out", tmp_path / "run")
     done = rilco("train", *options, "--env-kwargs", "unit=3")
     assert done.returncode == 2
-    assert "is not JSON" in done.stderr
+    assert "is not a JSON object" in done.stderr
     done = rilco("train", *options, "--env-kwargs", '{"speed": 3}')
     assert done.returncode == 1
     assert "could not be made with {'speed': 3}" in done.stderr

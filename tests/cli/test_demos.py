@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from tests.environments import env_id
 
 from rilco.cli import cli
-from rilco.cli.sources import demonstrator_names
+from rilco.cli.demos import demonstrator_names
 from rilco.data.collect import NoiseLevel
 from rilco.data.formats import load_file, save_file
 from rilco.data.mixing import mix

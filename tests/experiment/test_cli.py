@@ -57,8 +57,8 @@ def test_bad_input_is_refused_and_nothing_is_written(tmp_path: Path, arguments, 
 
 
 def test_options_that_are_about_something_else(tmp_path: Path, grid) -> None:
-    assert "about the paper's grid" in str(refusal(grid, "--part", "main", "--out", tmp_path))
-    assert "about the paper's grid" in str(refusal(grid, "--demos-root", "x", "--out", tmp_path))
+    assert "for the paper's grid only" in str(refusal(grid, "--part", "main", "--out", tmp_path))
+    assert "for the paper's grid only" in str(refusal(grid, "--demos-root", "x", "--out", tmp_path))
     assert "--engine ray" in str(refusal(grid, "--address", "auto", "--out", tmp_path / "out"))
 
 
@@ -82,7 +82,7 @@ def test_dry_run_lists_the_runs_and_the_time(tmp_path: Path, grid, monkeypatch: 
 
     def speeds(kinds: Iterable[str], *how: object) -> tuple[dict[str, cost.Speed], dict[str, str]]:
         click.echo("measured")
-        return {name: cost.Speed(3600.0, 0.0, "") for name in kinds}, {}
+        return {name: cost.Speed(3600.0, 0.0) for name in kinds}, {}
 
     monkeypatch.setattr(cost, "measure", speeds)
     fake_run(tmp_path / "out" / run_name(tiny(seed=1)), tiny(seed=1))

@@ -28,9 +28,8 @@ from tests.experiment.tiny import tiny
 from rilco import __version__
 from rilco.errors import ConfigError
 from rilco.experiment.cluster import ClusterEngine, Preempted, run_on_node
-from rilco.experiment.engine import Settings
 from rilco.experiment.grid import Job
-from rilco.experiment.launch import search_path
+from rilco.experiment.launch import Settings, search_path
 
 has_ray = pytest.mark.skipif(
     subprocess.run([sys.executable, "-c", "import ray"], capture_output=True, check=False).returncode != 0,

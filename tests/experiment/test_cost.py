@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from tests.experiment.tiny import fake_run, tiny
 
-from rilco.experiment import Grid, cost, paper
-from rilco.experiment.cost import estimate, kind, label, makespan, time_left
+from rilco.experiment import Grid, cost
+from rilco.experiment.cost import Speed, estimate, kind, label, measure, speed, time_left
 from rilco.experiment.grid import make_jobs
-from rilco.experiment.measure import Sample, Speed, cpu_seconds, measure, speed
+from rilco.experiment.published import paper
+from rilco.experiment.status import makespan
 from rilco.experiment.sweep import survey
 from rilco.runs.interrupt import StopSignal
 
@@ -28,7 +26,7 @@ def test_makespan_starts_each_run_when_there_is_room() -> None:
 
 def test_time_is_iterations_and_evaluations_and_only_what_is_left() -> None:
     config = tiny(steps=2000, evaluate_every=200)  # 100 iterations, 10 evaluations of 3 episodes
-    speed = Speed(seconds_per_iteration=0.5, seconds_per_step=0.001, measured="")
+    speed = Speed(seconds_per_iteration=0.5, seconds_per_step=0.001)
     whole = 100 * 0.5 + 10 * 3 * 1000 * 0.001
     assert time_left(config, speed, 0) == pytest.approx(whole)
     assert time_left(config, speed, 500) == pytest.approx(0.75 * whole)
@@ -64,29 +62,22 @@ def measured(monkeypatch: pytest.MonkeyPatch):
 
     def answer(kinds, side_by_side, workers, stop):
         asked.append(dict(kinds))
-        speeds = {name: Speed(1.0, 0.0, "") for name in kinds if "bad" not in name}
+        speeds = {name: Speed(1.0, 0.0) for name in kinds if "bad" not in name}
         return speeds, {name: "exit code 1" for name in kinds if "bad" in name}
 
     monkeypatch.setattr(cost, "measure", answer)
     return asked
 
 
-def estimate_of(jobs, out, side_by_side=2):
-    standings = survey(jobs, out)
-    return estimate(jobs, standings, out, side_by_side=side_by_side, workers=1, stop=StopSignal())
+def estimate_of(jobs, out):
+    return estimate(jobs, survey(jobs, out), side_by_side=2, workers=1, stop=StopSignal())
 
 
-def test_each_kind_is_measured_once_and_remembered(tmp_path: Path, measured) -> None:
+def test_each_kind_is_measured_once(tmp_path: Path, measured) -> None:
     jobs = make_jobs([tiny(seed=seed) for seed in (1, 2)])
     costs = estimate_of(jobs, tmp_path)
     assert costs.seconds == {job.name: 10.0 for job in jobs}
     assert [len(kinds) for kinds in measured] == [1]
-    assert estimate_of(jobs, tmp_path) == costs
-    assert [len(kinds) for kinds in measured] == [1, 0]  # from estimate.json
-    estimate_of(jobs, tmp_path, side_by_side=1)
-    assert [len(kinds) for kinds in measured] == [1, 0, 1]  # shared differently, it has to be measured again
-    (tmp_path / "estimate.json").write_text("torn")
-    assert estimate_of(jobs, tmp_path) == costs
 
 
 def test_finished_runs_cost_nothing_and_interrupted_ones_what_is_left(tmp_path: Path, measured) -> None:
@@ -109,10 +100,7 @@ def test_a_real_measurement(tmp_path: Path) -> None:
     costs = estimate_of(jobs, tmp_path)
     assert costs.seconds[jobs[0].name] > 0
     assert "the gripper is stuck" in "".join(costs.failures.values())
-    table = json.loads((tmp_path / "estimate.json").read_text())
-    (stored,) = table["kinds"].values()
-    assert 0 < stored["seconds_per_iteration"] < 10
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["estimate.json"]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_interrupt_while_measuring_ends_it() -> None:
@@ -127,59 +115,15 @@ def test_an_interrupt_while_measuring_ends_it() -> None:
 LINES = [{"iteration": i, "transitions": 20 * i, "seconds": 100.0 + 2.0 * i} for i in range(1, 36)]
 
 
-def test_processor_time_counts_and_not_the_clock() -> None:
-    """Two seconds an iteration by the clock, since others are busy; 0.1 + 0.3 of the processors'."""
-    samples = [Sample(i, 5 + 0.1 * i, 1 + 0.3 * i) for i in (0, 3, 6, 20, 34)]
-    found = speed(LINES, samples, tiny(), workers=1)
-    assert found.seconds_per_iteration == pytest.approx(0.4)
-    assert found.seconds_per_step == pytest.approx(0.3 / 20)
-
-
-def test_processor_time_of_several_rollout_processes_is_divided() -> None:
-    """And does not count once they are ending."""
-    samples = [*(Sample(i, 0.1 * i, 0.3 * i) for i in (0, 6, 34)), Sample(35, 3.5, 0.0), Sample(35, 3.6, 0.0)]
-    found = speed(LINES, samples, tiny(), workers=3)
-    assert found.seconds_per_iteration == pytest.approx(0.2)
-
-
-def test_without_samples_the_clock_counts() -> None:
-    found = speed(LINES, [], tiny(), workers=1)
+def test_speed_by_the_clock() -> None:
+    found = speed(LINES, tiny())
     assert found.seconds_per_iteration == pytest.approx(2.0)
     assert found.seconds_per_step == pytest.approx(0.1)
-    early = [
-        Sample(0, 0.0, 0.0),
-        Sample(6, 1.0, 1.0),
-        Sample(8, 2.0, 2.0),
-    ]  # then nothing more was seen of it
-    assert speed(LINES, early, tiny(), workers=1) == found
-    late = [
-        Sample(0, 0.0, 0.0),
-        Sample(35, 1.0, 1.0),
-        Sample(35, 1.1, 1.1),
-    ]  # a busy machine looked too seldom
-    assert speed(LINES, late, tiny(), workers=1) == found
 
 
-def test_what_acts_only_in_evaluations() -> None:
+def test_speed_of_what_acts_only_in_evaluations() -> None:
     lines = [{"iteration": 100 * i, "seconds": float(i)} for i in range(1, 35)]
     lines.append({"iteration": 3500, "seconds": 65.0, "eval_length": 10.0})  # 3 episodes
-    samples = [Sample(0, 0.0, 0.0), Sample(600, 1.0, 7.0), Sample(3400, 29.0, 7.0), Sample(3400, 29.0, 10.0)]
-    found = speed(lines, samples, tiny(), workers=1)
-    assert found.seconds_per_iteration == pytest.approx(0.01)
-    assert found.seconds_per_step == pytest.approx(3.0 / 30)
-    found = speed(lines, [], tiny(), workers=1)
+    found = speed(lines, tiny())
     assert found.seconds_per_iteration == pytest.approx(0.01)
     assert found.seconds_per_step == pytest.approx(30.0 / 30)
-
-
-def test_processor_time_of_a_process_and_its_children() -> None:
-    burn = "import time; end = time.process_time() + 0.3\nwhile time.process_time() < end: pass\n"
-    code = f"import subprocess, sys\np = subprocess.Popen([sys.executable, '-c', {burn + 'print(1, flush=True); input()'!r}], stdin=sys.stdin)\np.wait()"
-    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    with process:
-        process.stdout.readline()
-        own, below = cpu_seconds(process.pid)
-        process.stdin.write(b"\n")
-    assert below >= 0.3
-    assert own < below
-    assert cpu_seconds(process.pid) == (0.0, 0.0)

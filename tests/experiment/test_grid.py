@@ -11,9 +11,9 @@ from tests.experiment.tiny import tiny
 
 from rilco.config import RunConfig
 from rilco.errors import ConfigError
-from rilco.experiment import Grid, paper
+from rilco.experiment import Grid
 from rilco.experiment.grid import make_jobs, run_name
-from rilco.experiment.published import PARTS
+from rilco.experiment.published import PARTS, paper
 
 
 def test_a_grid_is_all_combinations_the_last_fastest() -> None:
@@ -95,7 +95,7 @@ def test_duplicates_are_refused() -> None:
 
 
 def test_what_is_no_run_is_refused() -> None:
-    with pytest.raises(ConfigError, match="A grid yields runs"):
+    with pytest.raises(ConfigError, match="A grid yields a RunConfig"):
         make_jobs(["ant"])
 
 

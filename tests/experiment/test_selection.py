@@ -9,8 +9,9 @@ import pytest
 from tests.experiment.tiny import tiny
 
 from rilco.errors import ConfigError
-from rilco.experiment import Grid, paper
+from rilco.experiment import Grid
 from rilco.experiment.grid import make_jobs, run_name
+from rilco.experiment.published import paper
 from rilco.experiment.selection import load_grid, parse_seeds, select, with_seeds, with_steps
 
 

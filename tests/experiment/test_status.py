@@ -131,7 +131,7 @@ def test_every_start_is_told_once_and_from_where(board, lines) -> None:
     for name in ("run1", "run2"):
         board.begin(board.rows[name].job, "started")
     display.refresh()
-    assert said() == ["run1: started, going on after 60 transitions", "run2: started"]
+    assert said() == ["run1: started, resuming after 60 transitions", "run2: started"]
     display.refresh()
     assert said() == []
 

@@ -18,11 +18,10 @@ from rich.console import Console
 from tests.experiment.tiny import fake_run, tiny
 
 from rilco.experiment.cluster import ClusterEngine
-from rilco.experiment.engine import Ended, Settings
 from rilco.experiment.grid import Job, make_jobs
-from rilco.experiment.launch import ask_to_stop, how_it_ended, search_path, start_run
+from rilco.experiment.launch import Settings, ask_to_stop, how_it_ended, search_path, start_run
 from rilco.experiment.local import LocalEngine, share_cores
-from rilco.experiment.status import Board, Lines
+from rilco.experiment.status import Board, Display
 from rilco.experiment.sweep import survey, work_through
 from rilco.runs.interrupt import StopSignal
 
@@ -50,15 +49,15 @@ class Pretender:
         self.started.append(job.name)
         self.most = max(self.most, len(self.running))
 
-    def poll(self, seconds: float) -> list[Ended]:
+    def poll(self, seconds: float) -> list[tuple[Job, str]]:
         if self.stopped:
             ended, self.running = self.running, []
-            return [Ended(job, "stopped") for job in ended]
+            return [(job, "stopped") for job in ended]
         job = self.running.pop(0)
         how = self.ends.get(job.name, "finished")
         if how == "finished" and self.writes:
             fake_run(self.out / job.name, job.config)
-        return [Ended(job, how)]
+        return [(job, how)]
 
     def stop(self) -> None:
         self.stopped = True
@@ -71,7 +70,7 @@ def pretend(tmp_path: Path, ends, stop=None, count=5, writes=True):
     console = Console(file=shown, width=200)
     engine = Pretender(tmp_path, ends)
     engine.writes = writes
-    failures = work_through(jobs, engine, board, Lines(board, console), stop or StopSignal())
+    failures = work_through(jobs, engine, board, Display(board, console), stop or StopSignal())
     return engine, board, failures, shown.getvalue()
 
 
@@ -79,10 +78,7 @@ def test_every_run_ends_and_failures_stop_nothing(tmp_path: Path) -> None:
     engine, board, failures, said = pretend(tmp_path, {"run1": "exit code 1", "run3": "killed by SIGKILL"})
     assert engine.started == [f"run{i}" for i in range(5)]
     assert engine.most == 2
-    assert [(job.name, reason) for job, reason in failures] == [
-        ("run1", "exit code 1"),
-        ("run3", "killed by SIGKILL"),
-    ]
+    assert failures == {"run1": "exit code 1", "run3": "killed by SIGKILL"}
     assert board.summary() == "3 finished, 2 failed"
     lines = re.sub(r"in \d+ s", "in no time", said).splitlines()
     assert lines[:3] == [
@@ -95,7 +91,7 @@ def test_every_run_ends_and_failures_stop_nothing(tmp_path: Path) -> None:
 
 def test_a_run_that_ended_well_but_left_nothing_is_a_failure(tmp_path: Path) -> None:
     _, _, failures, _ = pretend(tmp_path, {}, count=1, writes=False)
-    assert "is --out a file system that all nodes share" in failures[0].reason
+    assert "is --out a file system that all nodes share" in failures["run0"]
 
 
 def test_when_asked_to_stop_nothing_new_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +105,7 @@ def test_when_asked_to_stop_nothing_new_begins(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(Pretender, "poll", stop_after_one)
     engine, board, failures, said = pretend(tmp_path, {}, stop)
-    assert failures == []
+    assert failures == {}
     assert engine.started == ["run0", "run1"]
     assert board.summary() == "1 finished, 1 stopped, 3 waiting"
     assert "each of 1 running" in said
@@ -117,7 +113,7 @@ def test_when_asked_to_stop_nothing_new_begins(tmp_path: Path, monkeypatch: pyte
 
 def test_a_run_stopped_by_somebody_else_is_reported(tmp_path: Path) -> None:
     _, board, failures, _ = pretend(tmp_path, {"run0": "stopped"}, count=1)
-    assert "signal from elsewhere" in failures[0].reason
+    assert "signal from elsewhere" in failures["run0"]
     assert board.summary() == "1 failed"
 
 

@@ -144,7 +144,7 @@ def test_decisions_are_applied(files: list[str], tmp_path: Path) -> None:
     result = command("apply", tmp_path / "out", decisions, "--keep", keep, "--drop", drop)
     assert result.exit_code == 0, result.output
     assert (len(load_file(keep)), len(load_file(drop))) == (40 * (GOOD - 1), 40 * BAD)
-    assert "1 unsure demonstrations are in neither" in result.output
+    assert "Unsure about 1 demonstration, in neither file" in result.output
     again = command("apply", tmp_path / "out", decisions, "--unsure", "keep", "--keep", keep, "--overwrite")
     assert again.exit_code == 0, again.output
     assert len(load_file(keep)) == 40 * GOOD

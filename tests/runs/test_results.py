@@ -10,8 +10,7 @@ from tests.experiment.tiny import fake_run, metrics_line, tiny
 
 from rilco.config import RunConfig
 from rilco.errors import RunError
-from rilco.experiment import read_results, thin
-from rilco.runs.results import is_thinned
+from rilco.runs.results import is_thinned, read_results, thin
 
 
 def reasons(results) -> dict[str, str]:

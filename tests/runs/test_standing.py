@@ -9,9 +9,9 @@ from tests.experiment.tiny import fake_run, tiny
 
 from rilco.config import RunConfig
 from rilco.errors import RunError
-from rilco.experiment import thin
 from rilco.experiment.grid import make_jobs
 from rilco.experiment.sweep import survey
+from rilco.runs.results import thin
 from rilco.runs.standing import Progress, read_progress, standing
 
 

@@ -20,9 +20,8 @@ from rilco.config import RunConfig
 from rilco.data.formats import load_file, save_file
 from rilco.data.record import Demonstrations
 from rilco.errors import TaskError
-from rilco.experiment.engine import Settings
 from rilco.experiment.grid import Job
-from rilco.experiment.launch import ask_to_stop, how_it_ended, search_path, start_run
+from rilco.experiment.launch import Settings, ask_to_stop, how_it_ended, search_path, start_run
 from rilco.judging.audit import audit
 from rilco.policy.saved import load_policy
 from rilco.tasks import table, trust

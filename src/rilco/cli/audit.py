@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,24 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rilco.cli.audit_apply import (
-    apply_command,
-    check_formats_of,
-    check_targets,
-    write_datasets,
-    writing_options,
-)
-from rilco.cli.parsing import COUNT
-from rilco.cli.sources import trust_option
+from rilco.cli.common import COUNT, obs_keys_option, options, stopping, trust_option, workers_option
 from rilco.errors import ConfigError
 from rilco.runs.paths import AUDIT
-from rilco.words import capitalised
+from rilco.words import capitalised, plural
 
 if TYPE_CHECKING:
+    from rilco.data.record import Demonstrations
     from rilco.judging.audit import Audit
     from rilco.runs.interrupt import StopSignal
 
-# Options that say what to train; a run has its own.
 OF_DATA = (
     "task",
     "env",
@@ -39,6 +31,22 @@ OF_DATA = (
     "seed",
     "seeds",
     "settings",
+)
+"""Options that say what to judge and train. A run has its own."""
+OF_TRAINING = ("steps", "seeds", "settings")
+WRITTEN = ("keep", "drop", "annotate")
+
+writing_options = options(
+    click.option("--keep", help="Write the kept demonstrations, in the format of this name."),
+    click.option("--drop", help="Write the dropped ones."),
+    click.option(
+        "--unsure",
+        type=click.Choice(("keep", "drop")),
+        help="Count unsure ones as kept or dropped.  [default: in neither]",
+    ),
+    click.option("--annotate", help="Write all as .minari or .lerobot, with verdicts as episode metadata."),
+    click.option("--overwrite", is_flag=True, help="Replace existing files."),
+    click.option("--cut", type=float, metavar="SCORE", help="Keep scores from this on, drop the rest."),
 )
 
 
@@ -55,21 +63,13 @@ class WithApply(click.Command):
 @click.argument("run", required=False, type=click.Path(path_type=Path))
 @click.option("--demos", multiple=True, help="A demonstration file or folder; may be repeated.")
 @click.option(
-    "--good",
-    multiple=True,
-    metavar="NAME",
-    help="A demonstrator or demonstration that you vouch for; may be repeated.",
+    "--good", multiple=True, metavar="NAME", help="A good demonstrator or demonstration; may be repeated."
 )
-@click.option("--bad", multiple=True, metavar="NAME", help="One that you know to be bad; may be repeated.")
+@click.option("--bad", multiple=True, metavar="NAME", help="A bad one; may be repeated.")
 @click.option(
-    "--pieces",
-    default=0,
-    type=click.IntRange(0),
-    help="Judge stretches of so many pairs alone: for files without episodes.",
+    "--pieces", default=0, type=click.IntRange(0), help="Judge pieces of this length, without episodes."
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Folder of the results.  [default: RUN/audit, audit-NAME]"
-)
+@click.option("--out", type=click.Path(path_type=Path), help="Results.  [default: RUN/audit, audit-NAME]")
 @writing_options
 @click.option("--env", help="Any Gymnasium environment, by id: RIL-Co's classifiers are asked, too.")
 @click.option("--task", help="Or a Bullet task: halfcheetah, hopper, walker2d or ant.")
@@ -77,12 +77,12 @@ class WithApply(click.Command):
 @click.option("--offline", is_flag=True, help="Leave RIL-Co's classifiers out.")
 @click.option("--noise-rate", type=float, help="Mix the files by the paper's protocol at this rate.")
 @click.option("--demo-kind", help="Non-experts of the standard dataset: policy or gaussian.")
-@click.option("--obs-keys", metavar="A,B,...", help="Named parts of the files that make up an observation.")
+@obs_keys_option
 @click.option("--steps", type=COUNT, help="Transitions of training, scoring included.  [default: 300k]")
 @click.option("--seed", type=int, help="Of everything random.  [default: 1]")
-@click.option("--seeds", type=click.IntRange(1), help="Train so many times and average.  [default: 1]")
+@click.option("--seeds", type=click.IntRange(1), help="Trainings to average over.  [default: 1]")
 @click.option("--pictures/--no-pictures", default=True, help="Frames on the page, where the task renders.")
-@click.option("--workers", type=click.IntRange(1), help="Rollout processes.  [default: one a core]")
+@workers_option
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any other setting of training.")
 @click.option("--quiet", is_flag=True, help="No progress display.")
 def command(**options: Any) -> None:
@@ -97,23 +97,19 @@ def command(**options: Any) -> None:
     rilco audit --task halfcheetah --noise-rate 0.4
     rilco audit apply audit-mine decisions.csv --keep good.hdf5
     """
-    from rilco.runs.interrupt import StopSignal, exit_code
-
-    try:
-        with StopSignal() as stop:
-            _audit(options, stop)
-    except KeyboardInterrupt as interrupt:
-        # Of a run, scoring goes on in memory: there is nothing to go on with.
-        again = "goes on where it was" if options["run"] is None else "begins again; the run is as it was"
-        click.echo(f"\nStopped. The same command {again}.", err=True)
-        sys.exit(exit_code(interrupt))
+    # Scores of a run's classifiers are not stored before the end.
+    again = "goes on where it was" if options["run"] is None else "begins again; the run is as it was"
+    with stopping(lambda: f"Stopped. The same command {again}.") as stop:
+        _audit(options, stop)
 
 
 def _audit(options: dict[str, Any], stop: StopSignal) -> None:
     from rilco.runs.how import How
 
     out = _folder(options)
-    _check_out(out)
+    there = next(place for place in (out, *out.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise ConfigError(f"--out {out}: expected a folder, or a name for a new one; {there} is a file.")
     check_targets(options)
     with progress(options["quiet"]) as show:
         how = {name: options[name] for name in ("offline", "good", "bad", "pieces")}
@@ -142,52 +138,49 @@ def _folder(options: dict[str, Any]) -> Path:
     return Path(f"audit-{name.replace('/', '-')}")
 
 
+def _given(names: tuple[str, ...], options: dict[str, Any]) -> str:
+    """Those of the options that were given, as they are written: `--steps, --set`."""
+    written = {name: f"--{name.replace('_', '-')}" for name in names} | {"settings": "--set"}
+    return ", ".join(written[name] for name in names if options[name] not in (None, ()))
+
+
 def _of_run(options: dict[str, Any], how: dict[str, Any]) -> Audit:
-    given = [name for name in OF_DATA if options[name] not in (None, ())]
-    if given:
-        shown = ", ".join("--set" if name == "settings" else f"--{name.replace('_', '-')}" for name in given)
-        raise ConfigError(
-            f"{options['run']}: a run has its own environment, demonstrations and settings; leave out {shown}, or "
-            "leave out the run to train afresh."
-        )
     from rilco.judging.audit import audit_run
     from rilco.runs.folder import Run
 
+    if given := _given(OF_DATA, options):
+        raise ConfigError(
+            f"{options['run']}: a run has its own environment, demonstrations and settings; leave out {given}, or "
+            "leave out the run to train afresh."
+        )
     return audit_run(Run(options["run"]), trust_env=options["trust_env"], **how)
 
 
 def _of_data(options: dict[str, Any], out: Path, how: dict[str, Any]) -> Audit:
-    from rilco.cli.demos import read_keys
     from rilco.judging.audit import STEPS, audit
     from rilco.options import parse_settings
 
     judged_alone = options["offline"] or (options["task"] is None and options["env"] is None)
-    unused = [
-        name for name in ("steps", "seeds", "settings") if judged_alone and options[name] not in (None, ())
-    ]
-    if unused:
-        shown = ", ".join("--set" if name == "settings" else f"--{name}" for name in unused)
+    if judged_alone and (given := _given(OF_TRAINING, options)):
         raise ConfigError(
-            f"{shown}: nothing is trained without an environment. Leave it out, or give --env or --task."
+            f"{given}: nothing is trained without an environment. Leave it out, or give --env or --task."
         )
+    same = {name: options[name] for name in ("task", "env", "noise_rate", "demo_kind")}
     return audit(
         options["demos"] or None,
-        task=options["task"],
-        env=options["env"],
-        noise_rate=options["noise_rate"],
-        demo_kind=options["demo_kind"],
-        obs_keys=read_keys(click.get_current_context(), click.Option(["--obs-keys"]), options["obs_keys"]),
+        obs_keys=options["obs_keys"] or (),
         steps=options["steps"] or STEPS,
         seed=1 if options["seed"] is None else options["seed"],
         seeds=options["seeds"] or 1,
         out=out,
         settings=parse_settings(options["settings"]),
+        **same,
         **how,
     )
 
 
 def describe(made: Audit) -> None:
-    """The verdict in a few lines, and how it compares with the labels where there are any."""
+    """Print the verdict in a few lines, and how it compares with the labels where there are any."""
     from rilco.judging.page import headline, percent
     from rilco.judging.truth import compare
 
@@ -208,13 +201,12 @@ def describe(made: Audit) -> None:
 def progress(quiet: bool) -> Iterator[Callable[[str, float], None] | None]:
     """A bar for the offline judges on a terminal, elsewhere nothing."""
     from rich.console import Console
+    from rich.progress import Progress
 
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
         yield None
         return
-    from rich.progress import Progress
-
     bar = Progress(console=console, transient=True)
     row = bar.add_task("", total=1.0)
 
@@ -230,7 +222,84 @@ def progress(quiet: bool) -> Iterator[Callable[[str, float], None] | None]:
         bar.stop()
 
 
-def _check_out(out: Path) -> None:
-    there = next(place for place in (out, *out.absolute().parents) if place.exists())
-    if not there.is_dir():
-        raise ConfigError(f"--out {out}: expected a folder, or a name for a new one; {there} is a file.")
+# -- writing what was decided ----------------------------------------------------------------------
+
+
+@click.command("apply")
+@click.argument("audit", type=click.Path(path_type=Path), metavar="AUDIT")
+@click.argument("decisions", required=False, type=click.Path(path_type=Path), metavar="[DECISIONS.CSV]")
+@click.option("--demos", multiple=True, help="Where the demonstrations are, if they have moved.")
+@writing_options
+@click.option("--out", type=click.Path(path_type=Path), help="Also write the audit with these decisions.")
+@trust_option
+def apply_command(**options: Any) -> None:
+    """Write what an audit keeps and drops: by its own verdict, by the decisions.csv of its page, or by a cut.
+
+    \b
+    rilco audit apply audit-mine decisions.csv --keep good.hdf5 --drop bad.hdf5
+    rilco audit apply audit-mine --cut 0.4 --keep good.lerobot
+    """
+    from rilco.judging.audit import load_audit
+    from rilco.judging.record import read_decisions
+
+    if options["decisions"] is not None and options["cut"] is not None:
+        raise ConfigError(f"{options['decisions']} and --cut {options['cut']:g}: give one of the two.")
+    check_targets(options)
+    made = load_audit(options["audit"], options["demos"] or None, trust_env=options["trust_env"])
+    if options["decisions"] is not None:
+        made = made.decided(read_decisions(options["decisions"], made.verdict))
+    elif options["cut"] is not None:
+        made = made.cut_at(options["cut"])
+    check_formats_of(made.demonstrations, options)
+    if options["out"] is not None:
+        click.echo(f"Page: {made.save(options['out'])}")
+    write_datasets(made, options)
+    if all(options[name] is None for name in (*WRITTEN, "out")):
+        click.echo(f"{made.verdict.summary} Nothing was written: name --keep, --drop, --annotate or --out.")
+
+
+def check_targets(options: dict[str, Any]) -> None:
+    """Raises ConfigError, before anything is judged, if a dataset cannot be written."""
+    from rilco.cli.demos import check_target
+    from rilco.data.formats import target_format
+
+    names = [name for name in WRITTEN if options[name] is not None]
+    if len({os.path.realpath(options[name]) for name in names}) < len(names):
+        shown = ", ".join(f"--{name} {options[name]}" for name in names)
+        raise ConfigError(f"{shown}: one would replace the other. Give each a name of its own.")
+    for name in names:
+        check_target(options[name], None, options["overwrite"], f"--{name}")
+    annotate = options["annotate"]
+    if annotate is not None and target_format(annotate, None)[1].name not in ("minari", "lerobot"):
+        raise ConfigError(f"--annotate {annotate}: expected a name that ends in .minari or .lerobot.")
+
+
+def check_formats_of(demos: Demonstrations, options: dict[str, Any]) -> None:
+    from rilco.judging.before import check_formats
+
+    check_formats(demos, [(f"--{name}", options[name]) for name in WRITTEN if options[name] is not None])
+
+
+def write_datasets(made: Audit, options: dict[str, Any]) -> None:
+    from rilco.cli.demos import save
+    from rilco.judging.annotate import save_annotated
+
+    unsure = [one.index for one in made.verdict.demonstrations if one.decision == "unsure"]
+    if options["unsure"] is not None:
+        decisions = dict.fromkeys(unsure, options["unsure"])
+        made = made.decided(decisions, f"It was unsure, and you said: {options['unsure']}.")
+    elif unsure and (options["keep"] is not None or options["drop"] is not None):
+        click.echo(
+            f"Unsure about {plural(len(unsure), 'demonstration')}, in neither file. "
+            "Decide with --unsure keep or --unsure drop."
+        )
+    for name, part in (("keep", made.kept), ("drop", made.dropped)):
+        if options[name] is None:
+            continue
+        if part is None:
+            click.echo(f"--{name} {options[name]}: there is nothing to {name}, so it was not written.")
+        else:
+            save(part, options[name], None, made.task)
+    if options["annotate"] is not None:
+        save_annotated(made, options["annotate"])
+        click.echo(f"{options['annotate']}: all demonstrations, with the verdict as episode metadata")

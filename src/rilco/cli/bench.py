@@ -10,26 +10,17 @@ import click
 
 @click.command(short_help="Throughput against the bare simulator.")
 @click.option("--task", "tasks", multiple=True, help="Only this task; may be repeated.")
-@click.option(
-    "--methods",
-    default="ril-co",
-    show_default=True,
-    help="Names with commas between them, or all of the paper's.",
-)
-@click.option(
-    "--iterations", default=150, show_default=True, type=click.IntRange(1), help="Measured, per task."
-)
+@click.option("--methods", default="ril-co", show_default=True, help="Names with commas, or `all`.")
+@click.option("--iterations", default=150, show_default=True, type=click.IntRange(1), help="For each task.")
 @click.option("--workers", default=2, show_default=True, type=click.IntRange(1))
 @click.option(
     "--json", "json_file", type=click.Path(path_type=Path), help="Also write the numbers to this file."
 )
-def command(
-    tasks: tuple[str, ...], methods: str, iterations: int, workers: int, json_file: Path | None
-) -> None:
+def command(tasks: tuple[str, ...], methods: str, json_file: Path | None, **how: int) -> None:
     """Measure training (train) and rollouts (pool) against the simulator alone (bare).
 
-    All three see the same motions, back to back in the same run, so their ratios hold on a noisy machine. With
-    several methods compare their train/bare; of bc it is gradient steps a second.
+    All three make the same motions, back to back in one run, so their ratios hold on a noisy machine. Compare methods
+    by train/bare. For bc, gradient steps per second are measured.
 
     \b
     rilco bench
@@ -45,9 +36,7 @@ def command(
 
     console = Console()
     with console.status("measuring"):
-        results = run_benchmark(
-            tasks or tuple(ROBOTS), methods=read_methods(methods), iterations=iterations, workers=workers
-        )
+        results = run_benchmark(tasks or tuple(ROBOTS), methods=read_methods(methods), **how)
     columns = ("task", "method", "bare/s", "pool/s", "train/s", "pool/bare", "train/bare")
     table = Table(*columns, box=box.SIMPLE_HEAD, padding=(0, 1))
     for method, speeds in results["methods"].items():
@@ -60,12 +49,11 @@ def command(
             )
     console.print(table)
     for task, phases in results["phases_ms"].items():
-        console.print(
-            f"{task}: {', '.join(f'{name} {ms:.1f}' for name, ms in phases.items())} ms an iteration"
-        )
+        shown = ", ".join(f"{name} {ms:.1f}" for name, ms in phases.items())
+        console.print(f"{task}: {shown} ms per iteration")
     if "bc_steps_per_second" in results:
-        console.print(f"bc: {results['bc_steps_per_second']:,.0f} gradient steps a second")
-    console.print(f"{workers} workers; peak memory of all processes {results['peak_rss_mb']:,.0f} MB")
+        console.print(f"bc: {results['bc_steps_per_second']:,.0f} gradient steps per second")
+    console.print(f"{how['workers']} workers; peak memory of all processes {results['peak_rss_mb']:,.0f} MB")
     if json_file is not None:
         write_atomically(json_file, (json.dumps(results, indent=2) + "\n").encode())
 
@@ -74,12 +62,9 @@ def read_methods(text: str) -> tuple[str, ...]:
     from rilco.errors import ConfigError
     from rilco.methods import METHODS, find
 
-    if text == "all":  # but `gail`, one of whose losses is another's, and what is made of others
-        return tuple(
-            name
-            for name, method in METHODS.items()
-            if method.imitates and method.runner != "several" and name != "gail"
-        )
+    single = [name for name, method in METHODS.items() if method.imitates and method.runner != "several"]
+    if text == "all":  # `gail` has the loss of another method
+        return tuple(name for name in single if name != "gail")
     methods = tuple(text.split(","))
     for method in methods:
         if find(method).runner == "several":

@@ -13,7 +13,8 @@ import click
 def command(out: Path) -> None:
     """Make noisy demonstrations, audit them, clone what is good, and imitate them with RIL-Co and with GAIL.
 
-    Of PyBullet's HalfCheetah, or of a MuJoCo pendulum where PyBullet is not installed. Takes several minutes on two cores. Interrupted, it goes on where it was when called again.
+    The robot is PyBullet's HalfCheetah, or a MuJoCo pendulum where PyBullet is not installed. The demo takes several
+    minutes on two cores. If you interrupt it, call it again to go on.
     """
     from rilco.cli.example import run_demo
     from rilco.runs.interrupt import exit_code
@@ -21,8 +22,5 @@ def command(out: Path) -> None:
     try:
         run_demo(out, click.echo)
     except KeyboardInterrupt as interrupt:
-        click.echo(
-            f"\nStopped; everything so far is in {out}. Call `rilco demo --out {out}` again to go on.",
-            err=True,
-        )
+        click.echo(f"\nStopped; everything so far is in {out}. To go on: rilco demo --out {out}", err=True)
         sys.exit(exit_code(interrupt))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
+import dataclasses
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rilco.cli.parsing import COUNT, TABLE
-from rilco.cli.sources import demonstrator_names, environment, trust_option
+from rilco.cli.common import COUNT, TABLE, obs_keys_option, options, progress_bar, trust_option
 from rilco.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -21,21 +19,17 @@ if TYPE_CHECKING:
 
 DEFAULT_PAIRS = 10_000
 
-out_option = click.option("--out", required=True, help="The file to write.")
 format_option = click.option("--format", "format_name", help="Its format.  [default: by its ending]")
-overwrite_option = click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
-seed_option = click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
-task_option = click.option("--task", help="A Bullet task.  [default: the policy's own]")
-env_option = click.option("--env", help="A Gymnasium environment, by id.  [default: the policy's own]")
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an existing file.")
 env_kwargs_option = click.option("--env-kwargs", type=TABLE, metavar="JSON", help="Its keyword arguments.")
-
-
-def read_keys(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...]:
-    return tuple(key.strip() for key in (value or "").split(",") if key.strip())
-
-
-obs_keys_option = click.option(
-    "--obs-keys", callback=read_keys, metavar="A,B,...", help="Named parts that make up an observation."
+target_options = options(
+    click.option("--out", required=True, help="The file to write."), format_option, overwrite_option
+)
+place_options = options(
+    click.option("--task", help="A Bullet task.  [default: the policy's own]"),
+    click.option("--env", help="A Gymnasium environment, by id.  [default: the policy's own]"),
+    env_kwargs_option,
+    trust_option,
 )
 
 
@@ -46,41 +40,19 @@ def command() -> None:
 
 @command.command("collect")
 @click.argument("policies", nargs=-1, required=True, metavar="POLICY...")
-@click.option(
-    "--pairs", type=COUNT, help="At least so many from each policy, in whole episodes.  [default: 10k]"
-)
-@click.option("--episodes", type=click.IntRange(1), help="So many episodes of each policy instead.")
+@click.option("--pairs", type=COUNT, help="Fewest pairs of each policy, in whole episodes.  [default: 10k]")
+@click.option("--episodes", type=click.IntRange(1), help="Episodes of each policy, instead of --pairs.")
 @click.option("--stochastic", is_flag=True, help="Sample actions.  [default: the mean action]")
-@click.option(
-    "--action-noise", default=0.0, help="Variance of Gaussian noise, in units of the actions.  [default: 0]"
-)
+@click.option("--action-noise", default=0.0, help="Variance of Gaussian noise on actions.  [default: 0]")
 @click.option("--expert/--non-expert", default=None, help="Ground truth to store.  [default: unknown]")
-@seed_option
-@task_option
-@env_option
-@env_kwargs_option
-@trust_option
-@out_option
-@format_option
-@overwrite_option
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
+@place_options
+@target_options
 def collect_command(
-    policies: tuple[str, ...],
-    pairs: int | None,
-    episodes: int | None,
-    stochastic: bool,
-    action_noise: float,
-    expert: bool | None,
-    seed: int,
-    task: str | None,
-    env: str | None,
-    env_kwargs: dict[str, Any] | None,
-    trust_env: bool,
-    out: str,
-    format_name: str | None,
-    overwrite: bool,
+    policies: tuple[str, ...], out: str, format_name: str | None, overwrite: bool, **options: Any
 ) -> None:
-    """Play policies and keep what they saw and did. Each POLICY is a run folder, a policy file or one of those
-    that come with rilco (`rilco experts list`), and a demonstrator.
+    """Play policies and keep what they saw and did. Each POLICY is a demonstrator: a run folder, a policy file, or one
+    that comes with rilco (`rilco experts list`).
 
     \b
     rilco demos collect ant#1 --out expert.npz
@@ -88,15 +60,15 @@ def collect_command(
     rilco demos collect early.safetensors late.safetensors --pairs 20k --out others.npz
     """
     from rilco.data.collect import collect
+    from rilco.data.ladder import open_policy
     from rilco.data.record import concatenate
 
+    pairs, episodes = options["pairs"], options["episodes"]
     if pairs is not None and episodes is not None:
         raise ConfigError(f"--pairs {pairs} and --episodes {episodes}: choose one of the two.")
     check_target(out, format_name, overwrite)
-    from rilco.data.ladder import open_policy
-
     opened = [open_policy(source) for source in policies]
-    places = [environment(policy, task, env, env_kwargs, trust_env=trust_env) for policy, _ in opened]
+    places = [environment(policy, options) for policy, _ in opened]
     if len(set(places)) > 1:
         raise ConfigError(
             f"--out {out}: the policies are for different environments "
@@ -110,10 +82,10 @@ def collect_command(
                 places[0],
                 pairs=DEFAULT_PAIRS if pairs is None else pairs,
                 episodes=episodes,
-                seed=seed,
-                deterministic=not stochastic,
-                action_noise=action_noise,
-                expert=known if expert is None else expert,
+                seed=options["seed"],
+                deterministic=not options["stochastic"],
+                action_noise=options["action_noise"],
+                expert=known if options["expert"] is None else options["expert"],
                 name=name,
                 progress=progress,
             )
@@ -127,41 +99,34 @@ def collect_command(
 @click.option("--kind", type=click.Choice(("policy", "gaussian")), default="policy", show_default=True)
 @click.option("--pairs", default="10k", show_default=True, type=COUNT, help="With gaussian: of each.")
 @obs_keys_option
-@click.option(
-    "--seed", type=int, help="Place the non-experts' runs at random.  [default: spread them evenly]"
-)
-@task_option
-@env_option
-@trust_option
-@out_option
-@format_option
-@overwrite_option
+@click.option("--seed", type=int, help="Place non-expert pieces at random.  [default: evenly]")
+@place_options
+@target_options
 def mix_command(
     sources: tuple[str, ...],
     noise_rate: float,
     kind: str,
     pairs: int,
-    obs_keys: tuple[str, ...],
+    obs_keys: tuple[str, ...] | None,
     seed: int | None,
-    task: str | None,
-    env: str | None,
-    trust_env: bool,
     out: str,
     format_name: str | None,
     overwrite: bool,
+    **where: Any,
 ) -> None:
-    """Mix an expert's demonstrations with others as the paper does: all of the expert, and runs of 50
-    pairs from each non-expert.
+    """Mix an expert's demonstrations with others as the paper does: all of the expert, and pieces of 50 pairs from each
+    non-expert.
 
-    Sources are files, the expert's first unless they say themselves whose they are. With --kind gaussian
-    the one source is the expert's policy, and the non-experts are that policy with five strengths of
-    noise on its actions, chosen so that their returns are the paper's fractions of the expert's.
+    Sources are files, the expert's first unless they say themselves whose they are. With --kind gaussian the one
+    source is the expert's policy. The non-experts are that policy with five strengths of action noise, chosen so that
+    their returns are the paper's fractions of the expert's.
 
     \b
     rilco demos mix expert.npz others/ --noise-rate 0.4 --out mixed.npz
     rilco demos mix runs/ant-expert --kind gaussian --noise-rate 0.4 --out gaussian.npz
     """
     from rilco.data.formats import find_files, load_file
+    from rilco.policy.saved import load_policy
     from rilco.data.loading import expert_and_others
     from rilco.data.mixing import mix
     from rilco.data.record import check_noise_rate
@@ -169,20 +134,16 @@ def mix_command(
 
     check_noise_rate(noise_rate)
     check_target(out, format_name, overwrite)
-    place = None if task is None and env is None else Task(task=task, env=env)
     if kind == "policy":
-        parts = [load_file(file, obs_keys=obs_keys) for file in find_files(sources)]
+        known = where["task"] is not None or where["env"] is not None
+        place = Task(task=where["task"], env=where["env"]) if known else None
+        parts = [load_file(file, obs_keys=obs_keys or ()) for file in find_files(sources)]
         expert, others = expert_and_others(parts, guess=True)
     elif len(sources) != 1:
-        raise ConfigError(
-            f"--kind gaussian: got {len(sources)} sources; expected one, the expert's policy. The others are "
-            "that policy with noise on its actions."
-        )
+        raise ConfigError(f"--kind gaussian: got {len(sources)} sources; expected one, the expert's policy.")
     else:
-        from rilco.policy.saved import load_policy
-
         policy = load_policy(sources[0])
-        place = environment(policy, task, env, trust_env=trust_env)
+        place = environment(policy, where)
         expert, others = play_with_noise(policy, place, demonstrator_names(sources)[0], pairs, seed or 0)
     save(mix(expert, others, noise_rate, seed=seed), out, format_name, place)
 
@@ -196,7 +157,7 @@ def mix_command(
     metavar="LOW HIGH",
     help="Of actions.  [default: the environment's, else -1 1]",
 )
-@click.option("--env", help="The Gymnasium environment that they come from, by id: it knows its bounds.")
+@click.option("--env", help="The Gymnasium environment of the files, by id: it knows its bounds.")
 @env_kwargs_option
 @obs_keys_option
 @click.option("--plot", type=click.Path(path_type=Path), help="Also draw them: a name that ends in .png.")
@@ -206,7 +167,7 @@ def inspect_command(
     bounds: tuple[float, float] | None,
     env: str | None,
     env_kwargs: dict[str, Any] | None,
-    obs_keys: tuple[str, ...],
+    obs_keys: tuple[str, ...] | None,
     plot: Path | None,
     as_json: bool,
 ) -> None:
@@ -222,7 +183,7 @@ def inspect_command(
     limits: Bounds | None = bounds
     if env is not None and bounds is None:
         limits = Task(env=env, env_kwargs=env_kwargs or {}).spaces().actions.bounds
-    inspections = list(inspect_files(files, bounds=limits, obs_keys=obs_keys))
+    inspections = list(inspect_files(files, bounds=limits, obs_keys=obs_keys or ()))
     if as_json:
         click.echo(json.dumps([one.to_json() for one in inspections], indent=2))
     else:
@@ -244,12 +205,7 @@ def inspect_command(
 @format_option
 @overwrite_option
 def convert_command(
-    source: str,
-    target: str,
-    env: str | None,
-    obs_keys: tuple[str, ...],
-    format_name: str | None,
-    overwrite: bool,
+    source: str, target: str, obs_keys: tuple[str, ...] | None, format_name: str | None, **how: Any
 ) -> None:
     """Write demonstrations in another format. IN may be a folder of files, OUT is one file or dataset.
 
@@ -259,14 +215,32 @@ def convert_command(
     """
     from rilco.data.formats import convert
 
-    demos = convert(source, target, format_name, obs_keys=obs_keys, env=env, overwrite=overwrite)
+    demos = convert(source, target, format_name, obs_keys=obs_keys or (), **how)
     click.echo(f"{target}: {demos!r}")
+
+
+def environment(policy: Policy, where: dict[str, Any]) -> Task:
+    """The environment that the options name, or else the one that the policy was trained in."""
+    from rilco.evaluation import task_of
+    from rilco.tasks.table import Task
+
+    task, env, env_kwargs = where["task"], where["env"], where["env_kwargs"]
+    if task is None and env is None:
+        own = task_of(policy, trust_env=where["trust_env"])
+        return own if env_kwargs is None else dataclasses.replace(own, env_kwargs=env_kwargs)
+    return Task(task=task, env=env, env_kwargs=env_kwargs or {}, obs_keys=policy.card.get("obs_keys", ()))
+
+
+def demonstrator_names(sources: tuple[str, ...]) -> list[str]:
+    """The last part of each path, or all of it where two would have the same name."""
+    names = [Path(source).name or source for source in sources]
+    return [name if names.count(name) == 1 else source for name, source in zip(names, sources, strict=True)]
 
 
 def play_with_noise(
     policy: Policy, place: Task, name: str, pairs: int, seed: int
 ) -> tuple[Demonstrations, list[Demonstrations]]:
-    """The expert as it is, and with five strengths of action noise."""
+    """Demonstrations of the expert, and of the expert with five strengths of action noise."""
     from rilco.data.collect import collect, find_noise_levels
 
     with progress_bar("looking for variances", None) as progress:
@@ -278,27 +252,24 @@ def play_with_noise(
             f"expert's (wanted {level.wanted_fraction:.2f})",
             err=True,
         )
-    variances = [0.0, *(level.variance for level in levels)]
     parts = []
-    for k, variance in enumerate(variances):
+    for k, variance in enumerate([0.0, *(level.variance for level in levels)]):
         called = f"{name} with noise {variance:.4g}" if k else name
         with progress_bar(f"playing {called}", pairs) as progress:
-            # Another seed for each, so that they do not all start from the same places.
+            # Each has another seed, so that they do not all start from the same places.
             how: dict[str, Any] = {"seed": seed + k, "action_noise": variance, "expert": k == 0}
             parts.append(collect(policy, place, pairs=pairs, name=called, progress=progress, **how))
     return parts[0], parts[1:]
 
 
 def check_target(out: str, format_name: str | None, overwrite: bool, option: str = "--out") -> None:
-    """Refuses, before any work is done, what cannot be written."""
+    """Raises ConfigError, before any work is done, if `out` cannot be written."""
     from rilco.data.formats import target_format
 
     place, _ = target_format(out, format_name)
     if place.is_dir() or (place.exists() and not overwrite):
         advice = "remove it first" if place.is_dir() else "replace it with --overwrite"
-        raise ConfigError(
-            f"{option} {out}: there is something of that name already. Choose another name, or {advice}."
-        )
+        raise ConfigError(f"{option} {out}: something of that name exists. Choose another name, or {advice}.")
 
 
 def save(demos: Demonstrations, out: str, format_name: str | None, place: Task | None) -> None:
@@ -314,16 +285,3 @@ def save(demos: Demonstrations, out: str, format_name: str | None, place: Task |
         ) from error
     save_file(demos, out, format_name, env=name_in_files(place))
     click.echo(f"{out}: {demos!r}")
-
-
-@contextlib.contextmanager
-def progress_bar(description: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """On a terminal a bar, elsewhere nothing."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        row = bar.add_task(description, total=total)
-        yield lambda done: bar.update(row, completed=done)

@@ -1,6 +1,6 @@
-"""The whole story in a few minutes: noisy demonstrations, an audit of them, clones with and without it, and two learners.
+"""The demo: noisy demonstrations, an audit of them, clones with and without it, and two learners.
 
-Every stage is kept in the output folder and done once: an interrupted demo goes on where it was.
+The output folder keeps every stage, so an interrupted demo goes on where it was.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from rilco.video import play
 
 BULLET = Task(task="halfcheetah")
 MUJOCO = Task(env="InvertedPendulum-v5")
-"""Instead, where PyBullet is not installed. Its expert is trained first, and the worse policies are its own younger selves."""
+"""Used where PyBullet is not installed. Its expert is trained first; the worse policies are its early snapshots."""
 EXPERT_STEPS = 300_000
 NOISE_RATE = 0.4
 STEPS = 800_000
@@ -48,12 +48,11 @@ EPISODES = 10
 EVALUATE_EVERY = 50_000
 VIDEO_STEPS = 400
 CLONING_STEPS = 50_000
-KEPT, ALL = "what was kept", "everything"
 
 
 @dataclass(frozen=True)
 class Material:
-    """What the demo is about."""
+    """What the demo learns from."""
 
     task: Task
     files: tuple[str, ...]
@@ -70,7 +69,7 @@ def run_demo(
         f"     {demos.noise_fraction:.0%} of the {len(demos):,} pairs are a worse policy's. No label says which."
     )
     say(
-        "2/4  The audit: which demonstrations are unlike the others? Then a clone of what it keeps, and of all."
+        "2/4  The audit: which demonstrations are unlike the others? Then clones of what it keeps, and of all."
     )
     page, clones = audit_and_clone(material, out / AUDIT, say)
     say(f"3/4  RIL-Co and GAIL learn from all demonstrations in the simulator, {steps:,} transitions each.")
@@ -90,10 +89,9 @@ def bullet_material(say: Callable[[str], None]) -> Material:
 
 
 def mujoco_material(out: Path, say: Callable[[str], None], steps: int) -> Material:
-    """Trained and collected once."""
     require("mujoco", "Without PyBullet, the demo's simulations", "demo")
     say(
-        f"1/4  Demonstrations of {MUJOCO.name}, by an expert that is trained now and its five younger selves."
+        f"1/4  Demonstrations of {MUJOCO.name}, by an expert that is trained now and five early snapshots of it."
     )
     options = {"env": MUJOCO.env, "method": "acktr", "steps": steps, "snapshot_every": steps // 15}
     run = train_if_needed(make_config(options), out / "expert", How())
@@ -107,15 +105,17 @@ def mujoco_material(out: Path, say: Callable[[str], None], steps: int) -> Materi
 
 
 def train_side_by_side(material: Material, out: Path, steps: int) -> dict[str, Run]:
-    """Train both, go on training, or do nothing, depending on what is there; a live table shows them."""
-    own: dict[str, Any] = {
-        "task": material.task.task,
-        "env": material.task.env,
+    """Train both methods, as far as they are not trained already."""
+    task = material.task
+    options: dict[str, Any] = {
+        "task": task.task,
+        "env": task.env,
+        "demos": material.files if task.env else None,
         "noise_rate": NOISE_RATE,
         "steps": steps,
+        "evaluate_every": EVALUATE_EVERY,
     }
-    own |= {"demos": material.files if material.task.env else None, "evaluate_every": EVALUATE_EVERY}
-    jobs = [Job(method, make_config({"method": method, **own})) for method in METHODS]
+    jobs = [Job(method, make_config({**options, "method": method})) for method in METHODS]
     with StopSignal() as stop:
         swept = train_all(jobs, out, stop=stop)
         stop.raise_if_requested()
@@ -128,19 +128,20 @@ def train_side_by_side(material: Material, out: Path, steps: int) -> dict[str, R
 def audit_and_clone(
     material: Material, out: Path, say: Callable[[str], None]
 ) -> tuple[Path, dict[str, Path]]:
-    """The audit's page, and policies cloned from what the audit kept and from everything."""
-    clones = {KEPT: out / "clone-of-kept.safetensors", ALL: out / "clone-of-all.safetensors"}
+    """The audit's page, and clones of what the audit kept and of everything, by name."""
     task = material.task
     if not (out / PAGE).exists():
         audit(material.files, task=task.task, env=task.env, noise_rate=NOISE_RATE, offline=True).save(out)
     judged = load_audit(out)
     say(f"     {judged.verdict.summary}")
-    for name, file in clones.items():
+    files = {
+        "a clone of what was kept": (out / "clone-of-kept.safetensors", judged.kept or judged.demonstrations),
+        "a clone of everything": (out / "clone-of-all.safetensors", judged.demonstrations),
+    }
+    for file, demos in files.values():
         if not file.exists():
-            demos = judged.kept if name == KEPT else None
-            actions = task.spaces().actions
-            clone(demos or judged.demonstrations, gradient_steps=CLONING_STEPS, actions=actions).save(file)
-    return out / PAGE, clones
+            clone(demos, gradient_steps=CLONING_STEPS, actions=task.spaces().actions).save(file)
+    return out / PAGE, {name: file for name, (file, _) in files.items()}
 
 
 def report(
@@ -151,19 +152,17 @@ def report(
     out: Path,
     say: Callable[[str], None],
 ) -> None:
-    policies: dict[str, Policy | Path] = {"the expert": material.expert}
-    policies |= {f"a clone of {name}": file for name, file in clones.items()}
-    policies |= {method: policy_file(run.path, "last") for method, run in runs.items()}
-    returns = {
-        name: evaluate(policy, task=material.task, episodes=EPISODES).returns
-        for name, policy in policies.items()
-    }
-    for name, values in returns.items():
-        say(f"     {name:<24} {values.mean():8,.0f} ± {values.std():,.0f}")
+    trained = {method: policy_file(run.path, "last") for method, run in runs.items()}
+    policies: dict[str, Policy | Path] = {"the expert": material.expert, **clones, **trained}
+    means = {}
+    for name, policy in policies.items():
+        returns = evaluate(policy, task=material.task, episodes=EPISODES).returns
+        means[name] = float(returns.mean())
+        say(f"     {name:<24} {means[name]:8,.0f} ± {returns.std():,.0f}")
     mean = data_return(material.files, demos)
     say(f"     {'the data':<24} {mean:8,.0f}   (its demonstrators, weighted by their pairs)")
     curve, video = out / "learning_curves.png", out / "ril-co.mp4"
-    draw_curves(runs, float(returns["the expert"].mean()), curve, material.task.name)
+    draw_curves(runs, means["the expert"], curve, material.task.name)
     try:
         play(runs["ril-co"].path, video, max_steps=VIDEO_STEPS)
         shown = str(video)
@@ -173,14 +172,14 @@ def report(
 
 
 def data_return(files: tuple[str, ...], demos: Demonstrations) -> float:
-    """What a learner would get that copied the mixture as it is."""
+    """The return of a learner that copied the mixture as it is."""
     own = {row["name"]: row["mean_return"] for row in load_demonstrations(files).summary()["demonstrators"]}
     shares = [(row["pairs"] / len(demos), own[row["name"]]) for row in demos.summary()["demonstrators"]]
     return sum(share * mean_return for share, mean_return in shares)
 
 
 def draw_curves(runs: dict[str, Run], expert_return: float, file: Path, title: str) -> None:
-    """Evaluated return over transitions, the expert's as a line."""
+    """Draw evaluated returns over transitions, and the expert's as a line."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4), layout="constrained")

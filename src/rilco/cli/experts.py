@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from rilco.cli.parsing import COUNT
+from rilco.cli.common import COUNT
 from rilco.cli.train import run_options, start
 from rilco.methods import POLICY_LEARNERS
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from rilco.data.ladder import Rung
 
 SNAPSHOT_EVERY = 100_000
 
@@ -26,16 +20,8 @@ def command() -> None:
 
 @command.command("train")
 @click.option("--snapshot-every", type=COUNT, help="Transitions between snapshots.  [default: 100k]")
-@click.option(
-    "--decay/--no-decay", default=True, show_default=True, help="Let the learning rate fall to zero."
-)
-@click.option(
-    "--policy-learner",
-    default="acktr",
-    show_default=True,
-    type=click.Choice(POLICY_LEARNERS),
-    help="What learns the policy.",
-)
+@click.option("--decay/--no-decay", default=True, show_default=True, help="Decay the learning rate to zero.")
+@click.option("--policy-learner", default="acktr", show_default=True, type=click.Choice(POLICY_LEARNERS))
 @run_options
 def train_expert(decay: bool, policy_learner: str, resume: bool, **options: Any) -> None:
     """Train an expert on the true reward, keeping snapshots of the policy.
@@ -58,27 +44,21 @@ def list_command() -> None:
     rilco experts list
     rilco demos collect ant#1 --out expert.npz
     """
+    from rich import box
     from rich.console import Console
+    from rich.table import Table
 
     from rilco.data.ladder import shipped_ladders
 
-    console = Console()
     for rungs in shipped_ladders():
-        console.print(table_of(rungs))
-
-
-def table_of(rungs: Sequence[Rung]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    columns = ("#", "return", "of the expert", "published", "transitions")
-    table = Table(*columns, box=box.SIMPLE_HEAD, title=rungs[0].task)
-    for rung in rungs:
-        table.add_row(
-            str(rung.rung),
-            f"{rung.mean_return:,.0f} ± {rung.std_return:,.0f}",
-            f"{rung.fraction:.2f}",
-            f"{rung.published_fraction:.2f}",
-            f"{rung.transitions:,}",
-        )
-    return table
+        columns = ("#", "return", "of the expert", "published", "transitions")
+        table = Table(*columns, box=box.SIMPLE_HEAD, title=rungs[0].task)
+        for rung in rungs:
+            table.add_row(
+                str(rung.rung),
+                f"{rung.mean_return:,.0f} ± {rung.std_return:,.0f}",
+                f"{rung.fraction:.2f}",
+                f"{rung.published_fraction:.2f}",
+                f"{rung.transitions:,}",
+            )
+        Console().print(table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rilco.cli.sources import trust_option
+from rilco.cli.common import trust_option
 
 
 @click.command(short_help="Write a video of a trained policy.")
@@ -15,7 +15,7 @@ from rilco.cli.sources import trust_option
 @click.option("--fps", default=60, show_default=True, type=click.IntRange(1))
 @trust_option
 def command(run: str, video: str, seed: int, max_steps: int, fps: int, trust_env: bool) -> None:
-    """Play one episode with the policy of a run folder, a policy file or a name like hopper#1, and write a video."""
+    """Write a video of one episode. RUN is a run folder, a policy file, or a name like hopper#1."""
     from rilco.policy.saved import load_policy
     from rilco.video import play
 

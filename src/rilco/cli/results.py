@@ -19,7 +19,7 @@ def command() -> None:
 @command.command("list")
 @click.argument("results", type=click.Path(path_type=Path))
 def list_runs(results: Path) -> None:
-    """Every run below RESULTS, how far it is and its last evaluation; and what was skipped, and why."""
+    """List the runs below RESULTS with their progress and last evaluation, and what was skipped."""
     from rilco.runs.results import read_results
 
     runs, skipped = read_results(results)

@@ -1,14 +1,14 @@
 """Throughput of training and rollouts against the bare simulator, all in one run.
 
-A machine's speed drifts from second to second, so every iteration is measured three ways back to back: a method's
-whole iteration, its collection within it, and the same motions repeated by the simulator alone. The ratios of
-the sums are what to compare; steps per second are this machine's.
+A machine's speed drifts from second to second. So three things are measured in turn: a method's whole iteration, its
+rollouts, and the same motions repeated by the simulator alone. Compare the ratios of the sums.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,9 +37,9 @@ def run_benchmark(
     iterations: int = 150,
     workers: int = 2,
 ) -> dict[str, Any]:
-    """Measure each task with each method; the result is what `rilco bench --json` writes.
+    """Measure each task with each method. Returns what `rilco bench --json` writes.
 
-    `tasks` and `phases_ms` are of the first method; `methods` has the speeds of all of them.
+    `tasks` and `phases_ms` are of the first method; `methods` has the speeds of all.
     """
     results: dict[str, Any] = {"tasks": {}, "phases_ms": {}, "methods": {}, "peak_rss_mb": 0.0}
     for task in tasks:
@@ -58,14 +58,14 @@ def run_benchmark(
 
 
 def measure_cloning(task: str) -> float:
-    """Gradient steps of behaviour cloning in a second."""
+    """Gradient steps per second of behaviour cloning."""
     from rilco.bc.config import BcConfig
     from rilco.bc.training import Cloner
 
     demos, config = _random_demonstrations(*Task(task=task).dimensions()), BcConfig()
     cloner = Cloner(config, demos, seed=0, iterations=2 * CLONING_ITERATIONS)
     while not cloner.finished:
-        if cloner.iteration == CLONING_ITERATIONS:  # what comes before compiles
+        if cloner.iteration == CLONING_ITERATIONS:  # the first half compiles
             start = time.perf_counter()
         cloner.advance(cloner.iterations)
     return CLONING_ITERATIONS * config.steps_per_iteration / (time.perf_counter() - start)
@@ -74,7 +74,7 @@ def measure_cloning(task: str) -> float:
 def measure_task(
     task: str, *, iterations: int, workers: int, method: str
 ) -> tuple[dict[str, float], dict[str, float], float]:
-    """Steps per second by `bare`, `pool` and `train`; milliseconds an iteration by phase; peak memory in MB."""
+    """Steps per second of `bare`, `pool` and `train`; milliseconds per iteration by phase; peak memory in MB."""
     config = RunConfig(method=method, task=Task(task=task), demos=("benchmark",), evaluate_every=-1)
     with open_pool(config, None, workers) as pool:
         demos = _random_demonstrations(pool.sizes.obs_dim, pool.sizes.action_dim)
@@ -113,22 +113,14 @@ def _forget_peak_memory() -> None:
 
 
 def peak_memory_mb(pids: Sequence[int]) -> float:
-    """The sum of the processes' largest resident sizes: no less than what they ever held together.
-
-    0 where the system does not tell (it has no /proc).
-    """
-    if not Path("/proc/self/status").exists():
-        return 0.0
-    total = 0
-    for pid in pids:
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                total += int(line.split()[1])
-    return total / 1024
+    """The sum of the processes' largest resident sizes, or 0 where the system has no /proc."""
+    files = [Path(f"/proc/{pid}/status") for pid in pids]
+    peaks = [re.search(r"VmHWM:\s*(\d+)", file.read_text()) for file in files if file.exists()]
+    return sum(int(peak[1]) for peak in peaks if peak) / 1024
 
 
 def _random_demonstrations(obs_dim: int, action_dim: int) -> Demonstrations:
-    """Learning takes the same time whatever the demonstrations are; these need no file."""
+    """Demonstrations without a file: learning takes the same time whatever they are."""
     rng = np.random.default_rng(0)
     obs = rng.standard_normal((PAIRS, obs_dim), np.float32)
     action = rng.standard_normal((PAIRS, action_dim), np.float32)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shlex
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rilco.cli.parsing import COUNT, TABLE
-from rilco.cli.sources import trust_option
+from rilco.cli.common import COUNT, TABLE, obs_keys_option, options, stopping, trust_option, workers_option
 from rilco.errors import RunError, WriteError
 from rilco.methods import METHODS
 from rilco.runs.paths import POLICIES, holds_run
@@ -22,102 +19,69 @@ if TYPE_CHECKING:
     from rilco.runs.folder import Run
     from rilco.runs.interrupt import StopSignal
 
-METHOD_HELP = "How to learn: " + ", ".join(METHODS) + ".  [default: ril-co]"
+METHOD = f"How to learn: {', '.join(METHODS)}.  [default: ril-co]"
+SCHEDULE = "linear or cosine growth of --lam in the first half of the run, or warm-up.  [default: constant]"
+START_FROM = "A policy file, run folder or hopper#1 to begin with.  [default: at random]"
+FINISH = "For ril-co-clean: train on with ril-co, gail-ap or gail-logistic.  [default: none]"
+STEPS = (
+    "Transitions in all, for example 2e6. bc makes none, and counts 128 for a gradient step.  "
+    "[default: 20M; of ril-co-clean 761k]"
+)
 
-
-def run_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that every command that trains shares."""
-    options = [
-        click.option("--task", help="A Bullet task: halfcheetah, hopper, walker2d or ant."),
-        click.option("--env", help="Any Gymnasium environment: an id, module:Id-v0, or module:factory."),
-        click.option("--env-kwargs", type=TABLE, metavar="JSON", help="Its keyword arguments, as JSON."),
-        click.option(
-            "--steps",
-            type=COUNT,
-            help="Transitions in all, for example 2e6; bc makes none, and counts 128 for a gradient step.  "
-            "[default: 20M; of ril-co-clean 761k]",
-        ),
-        click.option("--seed", type=int, help="Of everything random.  [default: 1]"),
-        click.option(
-            "--start-from", help="A policy file, run folder or hopper#1 to begin with.  [default: at random]"
-        ),
-        click.option("--out", required=True, type=click.Path(path_type=Path), help="The run's folder."),
-        click.option("--resume", is_flag=True, help="Go on from the last checkpoint in --out."),
-        trust_option,
-        click.option("--workers", type=click.IntRange(1), help="Rollout processes.  [default: one a core]"),
-        click.option(
-            "--evaluate-every", type=COUNT, help="Transitions between evaluations.  [default: 100k]"
-        ),
-        click.option(
-            "--checkpoint-every",
-            default=100,
-            show_default=True,
-            type=click.IntRange(1),
-            help="In iterations.",
-        ),
-        click.option(
-            "--tensorboard/--no-tensorboard", default=True, help="Write TensorBoard events if installed."
-        ),
-        click.option("--video", is_flag=True, help="Show the policy in TensorBoard at the end of the run."),
-        click.option(
-            "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any other setting of the run."
-        ),
-        click.option("--quiet", is_flag=True, help="No progress display."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+run_options = options(
+    click.option("--task", help="A Bullet task: halfcheetah, hopper, walker2d or ant."),
+    click.option("--env", help="Any Gymnasium environment: an id, module:Id-v0, or module:factory."),
+    click.option("--env-kwargs", type=TABLE, metavar="JSON", help="Its keyword arguments, as JSON."),
+    click.option("--steps", type=COUNT, help=STEPS),
+    click.option("--seed", type=int, help="Of everything random.  [default: 1]"),
+    click.option("--start-from", help=START_FROM),
+    click.option("--out", required=True, type=click.Path(path_type=Path), help="The run's folder."),
+    click.option("--resume", is_flag=True, help="Go on from the last checkpoint in --out."),
+    trust_option,
+    workers_option,
+    click.option("--evaluate-every", type=COUNT, help="Transitions between evaluations.  [default: 100k]"),
+    click.option(
+        "--checkpoint-every", default=100, show_default=True, type=click.IntRange(1), help="Iterations."
+    ),
+    click.option(
+        "--tensorboard/--no-tensorboard", default=True, help="Write TensorBoard events if installed."
+    ),
+    click.option("--video", is_flag=True, help="Show the policy in TensorBoard at the end of the run."),
+    click.option(
+        "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any other setting of the run."
+    ),
+    click.option("--quiet", is_flag=True, help="No progress display."),
+)
+"""Options of every command that trains."""
 
 
 @click.command(short_help="Train a policy from demonstrations.")
-@click.option("--method", help=METHOD_HELP)
+@click.option("--method", help=METHOD)
 @click.option("--demos", multiple=True, help="A demonstration file or folder; may be repeated.")
 @click.argument("more_demos", nargs=-1, metavar="[FILE]...")
 @click.option(
-    "--noise-rate", type=float, help="Mix the files by the paper's protocol at this rate, 0 to below 0.5."
+    "--noise-rate", type=float, help="Mix the files by the paper's protocol at this rate, below 0.5."
 )
 @click.option("--loss", help="Margin loss of the classifier.  [default: ap]")
 @click.option("--lam", type=float, help="Weight of pseudo-labels against policy data.  [default: 0.5]")
+@click.option("--lambda-schedule", help=SCHEDULE)
+@click.option("--nonexpert-demos", multiple=True, help="A file of known non-expert pairs; may be repeated.")
 @click.option(
-    "--lambda-schedule",
-    help="How that weight comes about: linear or cosine growth in the first half of the run, or warm-up.  "
-    "[default: constant]",
+    "--pseudo-labels/--no-pseudo-labels", default=None, help="Look for non-expert pairs, too.  [default: yes]"
 )
+@click.option("--ril-p-as-published", is_flag=True, default=None, help="RIL-P as in its authors' code.")
 @click.option(
-    "--nonexpert-demos", multiple=True, help="A file of pairs known to be non-expert; may be repeated."
+    "--episodes-as-demonstrators", is_flag=True, default=None, help="For vild: an episode is a demonstrator."
 )
-@click.option(
-    "--pseudo-labels/--no-pseudo-labels",
-    default=None,
-    help="Whether non-expert pairs are looked for in the demonstrations too.  [default: yes]",
-)
-@click.option(
-    "--ril-p-as-published", is_flag=True, default=None, help="RIL-P as in its authors' code: see the docs."
-)
-@click.option(
-    "--episodes-as-demonstrators",
-    is_flag=True,
-    default=None,
-    help="For vild: take each episode for a demonstrator of its own.",
-)
-@click.option(
-    "--obs-keys", metavar="A,B,...", help="Named parts of environment and files that make up an observation."
-)
-@click.option(
-    "--demo-kind", help="Non-experts of the standard dataset: policy or gaussian.  [default: policy]"
-)
-@click.option(
-    "--finish",
-    help="For ril-co-clean: what goes on from the clone: none, ril-co, gail-ap or gail-logistic.  [default: none]",
-)
-@click.option(
-    "--gradient-steps", type=COUNT, help="For bc, instead of --steps: how long to clone.  [default: 156k]"
-)
+@obs_keys_option
+@click.option("--demo-kind", help="Standard non-experts: policy or gaussian.  [default: policy]")
+@click.option("--finish", help=FINISH)
+@click.option("--gradient-steps", type=COUNT, help="For bc, instead of --steps.  [default: 156k]")
 @click.option("--policy-learner", help="What learns the policy: acktr or ppo.  [default: acktr]")
 @run_options
 def command(**options: Any) -> None:
-    """Train a policy from demonstrations of mixed quality, none of them labelled. A Bullet task with a noise
-    rate and no files has a standard dataset, made on first use.
+    """Train a policy from demonstrations of mixed quality, none of them labelled. A Bullet task with a noise rate and no
+    files has a standard dataset, made on first use.
 
     \b
     rilco train --task halfcheetah --noise-rate 0.4 --steps 2e6 --out runs/hc
@@ -131,27 +95,23 @@ def command(**options: Any) -> None:
 
 
 def start(options: dict[str, Any]) -> None:
-    """Run training with the given options; on Ctrl-C say how to go on."""
-    from rilco.runs.interrupt import StopSignal, exit_code
-    from rilco.runs.progress import measure_of
-
+    """Train with the given options, and print the returns; on Ctrl-C say how to go on."""
     out: Path = options["out"]
     try:
-        with StopSignal() as stop:  # before the heavy imports, which do not take an interrupt well
+        with stopping(lambda: stopped_message(out)) as stop:
             config, run = _train(options, stop)
-    except KeyboardInterrupt as interrupt:
-        click.echo(stopped_message(out), err=True)
-        sys.exit(exit_code(interrupt))
     except WriteError as error:
-        raise RunError(
-            f"{error} To go on:\n\n    {resume_command(out)}" if holds_run(out) else str(error)
-        ) from error
+        advice = f" To go on:\n\n    {resume_command(out)}" if holds_run(out) else ""
+        raise RunError(f"{error}{advice}") from error
+    from rilco.runs.progress import measure_of
+
     measure, evaluations = measure_of(config), run.evaluations()
     if evaluations:
-        last = evaluations[-1]
+        last, best = evaluations[-1], max(each["eval_return"] for each in evaluations)
         click.echo(
-            f"Return {last['eval_return']:,.0f} ± {last['eval_std']:,.0f} over {plural(last['eval_episodes'], 'episode')} "
-            f"after {last['transitions'] * measure.each:,.0f} {measure.words}; best {max(e['eval_return'] for e in evaluations):,.0f}."
+            f"Return {last['eval_return']:,.0f} ± {last['eval_std']:,.0f} over "
+            f"{plural(last['eval_episodes'], 'episode')} after {last['transitions'] * measure.each:,.0f} "
+            f"{measure.words}; best {best:,.0f}."
         )
     click.echo(f"Run: {out}   policy: {out / POLICIES}")
 
@@ -163,12 +123,10 @@ def _train(options: dict[str, Any], stop: StopSignal) -> tuple[RunConfig, Run]:
     from rilco.runs.how import How
     from rilco.tasks.trust import trust
 
-    out: Path = options.pop("out")
-    resume = options.pop("resume")
+    out, resume, trust_env = options.pop("out"), options.pop("resume"), options.pop("trust_env")
     names = ("workers", "checkpoint_every", "quiet", "tensorboard", "video")
     how = How(stop=stop, **{name: options.pop(name) for name in names})
     options |= parse_settings(options.pop("settings"))
-    trust_env = options.pop("trust_env")
     config = make_config(options, stored=RunConfig.load(out) if resume else None)
     if trust_env:
         trust(config.task.name)
@@ -177,8 +135,8 @@ def _train(options: dict[str, Any], stop: StopSignal) -> tuple[RunConfig, Run]:
 
 def stopped_message(out: Path) -> str:
     if not holds_run(out):
-        return "\nStopped before anything was written."
-    return f"\nStopped; everything so far is in {out}. To go on:\n\n    {resume_command(out)}"
+        return "Stopped before anything was written."
+    return f"Stopped; everything so far is in {out}. To go on:\n\n    {resume_command(out)}"
 
 
 def resume_command(out: Path) -> str:

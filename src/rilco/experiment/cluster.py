@@ -1,8 +1,7 @@
-"""The same runs as Ray tasks. Their folders are on a file system that all nodes share.
+"""Runs as Ray tasks, with their folders on a file system that all nodes share.
 
-A task starts the very process that the local engine would, and waits for it. Should the node be lost, Ray starts the
-task elsewhere, and the process there goes on from the run's last checkpoint. Imports nothing heavy: Ray's workers
-import this module.
+A task starts the same process as the local engine, and waits for it. If the node is lost, Ray starts the task
+elsewhere, and the run resumes from its last checkpoint. Ray's workers import this module, so it imports nothing heavy.
 """
 
 from __future__ import annotations
@@ -18,36 +17,29 @@ from typing import TYPE_CHECKING, Any
 
 from rilco import __version__
 from rilco.errors import ConfigError, RunError
-from rilco.experiment.launch import Request, ask_to_stop, how_it_ended, search_path, start_run
+from rilco.experiment.launch import Request, Settings, ask_to_stop, how_it_ended, search_path, start_run
 from rilco.outside import MODULES
 
 if TYPE_CHECKING:
-    from rilco.experiment.engine import Ended, Settings
     from rilco.experiment.grid import Job
 
-RETRIES = 100  # after lost nodes; a run that fails by itself is not tried again
+RETRIES = 100  # after lost nodes; a run that fails by itself is not retried
 STOPPING = 120.0  # seconds for a run to write its checkpoint
 
 
 class Preempted(Exception):
-    """A run was asked to stop by somebody else, such as a scheduler that takes the node back."""
+    """Somebody else stopped a run, such as a scheduler that takes the node back."""
 
 
 class ClusterEngine:
-    """Runs as tasks on the Ray cluster at `address`, or on one that is started here."""
+    """Runs as tasks on the Ray cluster at `address`, or on a new one of this machine."""
 
     first_state = "queued"
 
-    def __init__(
-        self,
-        settings: Settings,
-        address: str | None = None,
-        jobs: int | None = None,
-        environment: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, address: str | None = None, jobs: int | None = None) -> None:
         self.settings, self.jobs = settings, jobs
-        modules = {MODULES: os.environ[MODULES]} if MODULES in os.environ else {}  # with methods from outside
-        self._environment = {**(environment or {}), **modules, **({} if address else search_path())}
+        passed_on = {name: os.environ[name] for name in (MODULES, "RILCO_CACHE") if name in os.environ}
+        self._environment = passed_on | ({} if address else search_path())
         ray = self._ray = _import_ray()
         self._tasks: dict[Any, Job] = {}
         self._stopping = False
@@ -68,14 +60,12 @@ class ClusterEngine:
         task = self._task.remote(request._asdict(), str(self._token.resolve()), __version__)
         self._tasks[task] = job
 
-    def poll(self, seconds: float) -> list[Ended]:
-        from rilco.experiment.engine import Ended
-
+    def poll(self, seconds: float) -> list[tuple[Job, str]]:
         if not self._tasks:
             return []
         ready, _ = self._ray.wait(list(self._tasks), num_returns=1, timeout=seconds)
         more, _ = self._ray.wait(list(self._tasks), num_returns=len(self._tasks), timeout=0)
-        return [Ended(self._tasks.pop(task), self._outcome(task)) for task in {*ready, *more}]
+        return [(self._tasks.pop(task), self._outcome(task)) for task in {*ready, *more}]
 
     def _outcome(self, task: Any) -> str:
         from ray.exceptions import RayError, TaskCancelledError
@@ -110,7 +100,7 @@ class ClusterEngine:
 
 
 def run_on_node(request: Mapping[str, Any], token: str, version: str) -> str:
-    """The task: one run from wherever it is to its end. Returns how that was."""
+    """The task: train one run to its end. Returns how it ended."""
     if version != __version__:
         return f"this node has rilco {__version__}, the sweep {version}: install the same on all nodes"
     if not Path(token).exists():
@@ -136,27 +126,24 @@ def run_on_node(request: Mapping[str, Any], token: str, version: str) -> str:
 
 
 def _connect(ray: Any, address: str | None, cpus: int | None) -> None:
-    """Join a cluster, or start one of this machine alone, which tells nobody that it is used."""
+    """Join a cluster, or start one on this machine, without usage statistics."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    # A busy machine needs more than the usual 30.
-    os.environ.setdefault("RAY_raylet_start_wait_time_s", "120")
+    os.environ.setdefault("RAY_raylet_start_wait_time_s", "120")  # 30 are too few on a busy machine
     own = {} if address else {"num_cpus": cpus, "include_dashboard": False}
     try:
         _knock(address)
         ray.init(address=address, log_to_driver=False, **own)
     except Exception as error:  # Ray raises all kinds, plain Exception among them
-        what = (
-            f"--address {address}: no Ray cluster could be joined there" if address else "Ray did not start"
-        )
+        what = f"--address {address}: no Ray cluster could be joined" if address else "Ray did not start"
         raise RunError(
-            f"{what} ({str(error).strip().splitlines()[0]}). Start a cluster with `ray start --head`, and name it by "
-            "--address auto on one of its machines; by another address, set RAY_AUTH_MODE=token if it asks for a "
-            "token. Or use --engine local."
+            f"{what} ({str(error).strip().splitlines()[0]}). Start a cluster with `ray start --head`, and use "
+            "--address auto on one of its machines. If the cluster asks for a token, set RAY_AUTH_MODE=token. "
+            "Or use --engine local."
         ) from error
 
 
 def _knock(address: str | None) -> None:
-    """Whether anything listens there at all: Ray itself would try for minutes."""
+    """Raises OSError if nothing listens there: Ray itself would try for minutes."""
     host, _, port = (address or "").removeprefix("ray://").rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host, int(port)), timeout=20).close()
@@ -167,6 +154,6 @@ def _import_ray() -> Any:
         import ray
     except ImportError as error:
         raise ConfigError(
-            "--engine ray: Ray is not installed here. Install it with `pip install 'rilco[ray]'`, or use --engine local."
+            "--engine ray: Ray is not installed. Install it with `pip install 'rilco[ray]'`, or use --engine local."
         ) from error
     return ray

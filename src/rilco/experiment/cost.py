@@ -3,78 +3,76 @@
 from __future__ import annotations
 
 import dataclasses
-import heapq
-import json
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
+
+from rich.console import Console
 
 from rilco.clean.config import CleanConfig
 from rilco.config import RunConfig
 from rilco.experiment.grid import Job, run_name
-from rilco.experiment.measure import MEASURED, WARM_UP, Speed, measure
-from rilco.files import write_atomically
+from rilco.experiment.launch import Settings, last_lines, log_file
+from rilco.experiment.local import LocalEngine
+from rilco.experiment.status import Board, Display
+from rilco.experiment.sweep import survey, work_through
+from rilco.files import scratch
 from rilco.methods import find
 from rilco.runs.interrupt import StopSignal
+from rilco.runs.metrics import Line, read_metrics
 from rilco.runs.standing import Standing
 
-FORMAT = "rilco-estimate-1"
-FILE = "estimate.json"
-EPISODE = 1000  # steps of an evaluation episode, if it lasts to its time limit
+# Lines of metrics. The first iterations compile; every tenth iteration of K-FAC is a costly one.
+WARM_UP, MEASURED = 5, 30
+EPISODE = 1000  # steps of an evaluation episode that lasts to its time limit
+
+
+class Speed(NamedTuple):
+    """How fast one kind of run is."""
+
+    seconds_per_iteration: float
+    seconds_per_step: float
+    """Of an evaluation."""
 
 
 class Estimate(NamedTuple):
     seconds: dict[str, float]
-    """Of what is left of each run, by name; without those whose kind could not be measured."""
+    """Time left of each run, by name, without those whose kind could not be measured."""
     failures: dict[str, str]
     """Kinds that could not be measured, and why."""
 
 
+def estimate(
+    jobs: Sequence[Job], standings: Sequence[Standing], *, side_by_side: int, workers: int, stop: StopSignal
+) -> Estimate:
+    """Seconds that are left of every unfinished run, with `side_by_side` runs at a time."""
+    left = [(job, there) for job, there in zip(jobs, standings, strict=True) if there.state != "finished"]
+    kinds = {label(job.config): kind(job.config) for job, _ in left}
+    speeds, failures = measure(kinds, side_by_side, workers, stop)
+    seconds = {
+        job.name: time_left(job.config, speeds[label(job.config)], there.progress.done)
+        for job, there in left
+        if label(job.config) in speeds
+    }
+    return Estimate(seconds, failures)
+
+
 def kind(config: RunConfig) -> RunConfig:
-    """The configuration that stands for all that cost the same: which data and seed does not matter."""
-    alike = find(config.method).like or config.method
-    settings: dict[str, Any] = {"method": alike, "seed": 1, "evaluate_every": -1, "snapshot_every": 0}
-    settings["clean"] = CleanConfig()
+    """The short run that stands for all that cost the same, whatever their data and seed."""
+    method = find(config.method)
+    settings: dict[str, Any] = {
+        "method": method.like or config.method,
+        "seed": 1,
+        "snapshot_every": 0,
+        "clean": CleanConfig(),
+        "evaluate_every": -1,
+    }
     interval = 1  # iterations to a line of metrics
-    if not find(config.method).makes_transitions:
-        interval, settings["evaluate_every"] = 100, 0  # it makes no steps but those of evaluations
+    if not method.makes_transitions:
+        interval, settings["evaluate_every"] = 100, 0  # its only steps are those of an evaluation
     settings["steps"] = (WARM_UP + MEASURED) * interval * config.transitions_per_iteration
     if config.noise_rate is not None and config.demo_kind == "policy":
         settings["noise_rate"] = 0.4
     return dataclasses.replace(config, **settings)
-
-
-def estimate(
-    jobs: Sequence[Job],
-    standings: Sequence[Standing],
-    out: Path,
-    *,
-    side_by_side: int,
-    workers: int,
-    stop: StopSignal,
-) -> Estimate:
-    """Seconds for what is left of every run, as it will run: `side_by_side` at a time.
-
-    Measurements are kept in the folder `out` and made once for each way of sharing the machine.
-    """
-    left = [(job, there) for job, there in zip(jobs, standings, strict=True) if there.state != "finished"]
-    kinds = {label(job.config): kind(job.config) for job, _ in left}
-    shared = f"{side_by_side} runs side by side, {workers} workers each, {os.cpu_count()} cores"
-    known = _load(out / FILE)
-    wanted = {
-        name: config for name, config in kinds.items() if name not in known or known[name].measured != shared
-    }
-    measured, failures = measure(wanted, side_by_side, workers, stop)
-    if measured:
-        known |= {name: speed._replace(measured=shared) for name, speed in measured.items()}
-        _store(out / FILE, known)
-    seconds = {
-        job.name: time_left(job.config, known[label(job.config)], there.progress.done)
-        for job, there in left
-        if label(job.config) not in failures
-    }
-    return Estimate(seconds, failures)
 
 
 def label(config: RunConfig) -> str:
@@ -82,40 +80,37 @@ def label(config: RunConfig) -> str:
     return run_name(kind(config)).rpartition("/")[0]
 
 
+def measure(
+    kinds: Mapping[str, RunConfig], side_by_side: int, workers: int, stop: StopSignal
+) -> tuple[dict[str, Speed], dict[str, str]]:
+    """Run each kind, as many at a time as the sweep would. Returns speeds, and why others failed."""
+    jobs = [Job(name, config) for name, config in kinds.items()]
+    with scratch("estimate") as out:
+        board = Board.of(jobs, survey(jobs, out), out)
+        with LocalEngine(Settings(out, workers, checkpoint_every=10_000), side_by_side) as engine:
+            failed = work_through(jobs, engine, board, Display(board, Console(quiet=True)), stop)
+        stop.raise_if_requested()
+        failures = {name: f"{why}: {last_lines(log_file(out, name), 3)}" for name, why in failed.items()}
+        done = [job for job in jobs if job.name not in failures]
+        return {job.name: speed(read_metrics(out / job.name), job.config) for job in done}, failures
+
+
+def speed(lines: Sequence[Line], config: RunConfig) -> Speed:
+    """The speed after the warm-up, by the clock in the metrics."""
+    steps = config.evaluation_episodes * lines[-1].get("eval_length", 0.0)  # of an evaluation at the end
+    first, last = lines[WARM_UP - 1], lines[-2] if steps else lines[-1]
+    seconds = (last["seconds"] - first["seconds"]) / (last["iteration"] - first["iteration"])
+    if not steps:  # an iteration is mostly steps
+        return Speed(seconds, seconds / config.transitions_per_iteration)
+    learning = seconds * (lines[-1]["iteration"] - last["iteration"])
+    return Speed(seconds, max(0.0, lines[-1]["seconds"] - last["seconds"] - learning) / steps)
+
+
 def time_left(config: RunConfig, speed: Speed, done: int) -> float:
-    """Iterations, and evaluations whose episodes all last to their time limit."""
+    """Seconds for the iterations, and for evaluations whose episodes all last to their time limit."""
     share = 1 - min(1.0, done / (config.iterations * config.transitions_per_iteration))
     evaluations = max(0, config.evaluate_every + 1)  # 0: only one, at the end; -1: none
     if config.evaluate_every > 0:
         evaluations = -(-config.iterations // config.every(config.evaluate_every))  # the end is always one
     evaluating = evaluations * config.evaluation_episodes * EPISODE * speed.seconds_per_step
     return share * (config.iterations * speed.seconds_per_iteration + evaluating)
-
-
-def makespan(seconds: Sequence[float], side_by_side: int) -> float:
-    """When the last run ends if each begins, in order, as soon as there is room."""
-    free = [0.0] * max(1, side_by_side)
-    for length in seconds:
-        heapq.heapreplace(free, free[0] + length)
-    return max(free)
-
-
-def _load(file: Path) -> dict[str, Speed]:
-    """What was measured before; anything unreadable is measured again."""
-    try:
-        table = json.loads(file.read_bytes())
-        if table["format"] != FORMAT:
-            return {}
-        return {
-            name: Speed(
-                float(row["seconds_per_iteration"]), float(row["seconds_per_step"]), str(row["measured"])
-            )
-            for name, row in table["kinds"].items()
-        }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
-
-
-def _store(file: Path, known: Mapping[str, Speed]) -> None:
-    table = {"format": FORMAT, "kinds": {name: speed._asdict() for name, speed in sorted(known.items())}}
-    write_atomically(file, (json.dumps(table, indent=2) + "\n").encode())

@@ -1,9 +1,10 @@
-"""A grid is anything that yields run configurations; each gets a folder with a name that says what it is."""
+"""Grids of runs: anything that yields configurations. Each run has a folder named after its settings."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
@@ -25,7 +26,7 @@ class Job(NamedTuple):
 
 
 class Grid:
-    """All combinations of some options of `rilco train`: those given as a list or range vary, the last fastest.
+    """All combinations of some options of `rilco train`. Those given as a list or range vary, the last fastest.
 
         Grid(seed=range(1, 6), task="hopper", noise_rate=[0.0, 0.4], method=["ril-co", "gail-logistic"], steps=2e6)
 
@@ -35,13 +36,13 @@ class Grid:
     def __init__(self, settings: Mapping[str, Any] | None = None, /, **options: Any) -> None:
         axes = {**(settings or {}), **options}
         self.axes = {
-            name: list(v) if isinstance(v, list | range) else [v]
-            for name, v in axes.items()  # a tuple is one value, of several files for instance
+            name: list(value) if isinstance(value, list | range) else [value]
+            for name, value in axes.items()  # a tuple is one value, of several files for instance
         }
         empty = [name for name, values in self.axes.items() if not values]
         if empty:
             raise ConfigError(
-                f"Grid: {', '.join(empty)} has no values, so there would be no runs. Give at least one."
+                f"Grid: {', '.join(empty)} has no values, so there are no runs. Give at least one."
             )
 
     def __iter__(self) -> Iterator[RunConfig]:
@@ -49,22 +50,19 @@ class Grid:
             yield make_config(dict(zip(self.axes, map(_whole, values), strict=True)))
 
     def __len__(self) -> int:
-        count = 1
-        for values in self.axes.values():
-            count *= len(values)
-        return count
+        return math.prod(len(values) for values in self.axes.values())
 
     def __repr__(self) -> str:
         return f"Grid({', '.join(f'{name}={values}' for name, values in self.axes.items())})"
 
 
 def _whole(value: Any) -> Any:
-    """2e6 as the number of steps that it is meant as."""
+    """A large whole float, such as 2e6 steps, as an int."""
     return int(value) if isinstance(value, float) and value >= 1000 and value.is_integer() else value
 
 
 def make_jobs(items: Iterable[Any]) -> list[Job]:
-    """Jobs from what a grid yields: configurations, tables of options, or pairs of a name and one of these."""
+    """Jobs from configurations, tables of options, or pairs of a name and one of these."""
     jobs: dict[str, Job] = {}
     for item in items:
         job = _job(item)
@@ -72,8 +70,7 @@ def make_jobs(items: Iterable[Any]) -> list[Job]:
             jobs[job.name] = job
         elif jobs[job.name].config == job.config:
             raise ConfigError(
-                f"{job.name}: the grid yields this run twice. Yield every configuration once; seeds tell "
-                "repetitions apart."
+                f"{job.name}: the grid yields this run twice. Yield every configuration once, or with other seeds."
             )
         else:
             changes = in_words(jobs[job.name].config.difference(job.config))
@@ -90,23 +87,22 @@ def _job(item: Any) -> Job:
         config = make_config({option: _whole(value) for option, value in config.items()})
     if not isinstance(config, RunConfig):
         raise ConfigError(
-            f"A grid yields runs: a RunConfig, a table of options such as {{'task': 'hopper', 'seed': 1}}, or a pair of "
-            f"a name and one of these. This one yielded {item!r}."
+            "A grid yields a RunConfig, a table of options such as {'task': 'hopper', 'seed': 1}, or a pair of a name "
+            f"and one of these. This one yielded {item!r}."
         )
     return Job(run_name(config) if name is None else _checked_name(name), config)
 
 
 def run_name(config: RunConfig) -> str:
-    """`ant/noise-0.4/ril-co/seed-1`; settings other than the defaults stand behind the method."""
-    method = ",".join(
-        [config.method, *(f"{name}={_short(value)}" for name, value in config.changed().items())]
-    )
+    """`ant/noise-0.4/ril-co/seed-1`. Settings other than the defaults follow the method."""
+    changed = [f"{name}={_short(value)}" for name, value in config.changed().items()]
+    method = ",".join([config.method, *changed])
     parts = [config.task.name, _data(config), method, f"seed-{config.seed}"]
     return "/".join(_part(part) for part in parts if part)
 
 
 def _data(config: RunConfig) -> str:
-    """What the demonstrations are; nothing where there are none."""
+    """The demonstrations, or nothing where there are none."""
     if config.noise_rate is not None:
         return f"{'noise' if config.demo_kind == 'policy' else config.demo_kind}-{config.noise_rate:g}"
     return "+".join(PurePosixPath(file).stem for file in config.demos)

@@ -10,32 +10,60 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from rilco.files import cannot_write
 
-# One thread for BLAS and for XLA. Several runs that share a machine would only wait for each other's threads; and
-# since XLA divides its work by the number of threads, a run has the same bytes on every machine only if that is fixed.
-ONE_THREAD = {
-    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC"), "1"),
-    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
-}
+if TYPE_CHECKING:
+    from rilco.experiment.grid import Job
+
+# One thread each for BLAS and XLA. Runs that share a machine would only wait for each other's threads. XLA also
+# divides its work by the number of threads: a run has the same bytes on every machine only if that number is fixed.
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC"), "1")
+XLA_ONE_THREAD = "--xla_cpu_multi_thread_eigen=false"
 LOGS = "logs"
 
 
 class Request(NamedTuple):
-    """What a run's process is told."""
+    """What the process of a run is told."""
 
     config: str
     """The configuration as JSON."""
     folder: str
-    """Where to train; goes on from what is there."""
+    """The run's folder. A run that is there is resumed."""
     log: str
-    """Takes all output, after what earlier attempts wrote."""
+    """File to which all output is appended."""
     workers: int
     checkpoint_every: int
     environment: Mapping[str, str]
-    """Variables on top of the process's own."""
+    """Environment variables besides those of this process."""
+
+
+class Settings(NamedTuple):
+    """What an engine tells every run."""
+
+    out: Path
+    workers: int
+    """Rollout processes of each run."""
+    checkpoint_every: int = 100
+    """Iterations between checkpoints."""
+
+    def request(self, job: Job, environment: dict[str, str]) -> Request:
+        out = self.out.resolve()
+        log = log_file(out, job.name)
+        return Request(
+            job.config.to_json(),
+            str(out / job.name),
+            str(log),
+            self.workers,
+            self.checkpoint_every,
+            environment,
+        )
+
+
+def log_file(out: Path, name: str) -> Path:
+    """The log of a sweep's run."""
+    return out / LOGS / f"{name}.log"
 
 
 def start_run(request: Request) -> subprocess.Popen:
@@ -46,18 +74,20 @@ def start_run(request: Request) -> subprocess.Popen:
         output = log.open("ab")
     except OSError as error:
         raise cannot_write(log, error) from error
-    with output as file:
+    flags = f"{os.environ.get('XLA_FLAGS', '')} {XLA_ONE_THREAD}".strip()
+    threads = {**ONE_THREAD, "XLA_FLAGS": flags}
+    with output:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "rilco.experiment.runner"],
             stdin=subprocess.PIPE,
-            stdout=file,
+            stdout=output,
             stderr=subprocess.STDOUT,
-            env={"JAX_PLATFORMS": "cpu", **os.environ, **_threads(), **request.environment},
+            env={"JAX_PLATFORMS": "cpu", **os.environ, **threads, **request.environment},
             start_new_session=True,  # Ctrl-C reaches the sweep only, which then ends the runs
         )
-    ask = {**request._asdict(), "environment": None}
+    told = {**request._asdict(), "environment": None}
     with contextlib.suppress(BrokenPipeError):  # it ended at once; its exit code will say so
-        _input(process).write(json.dumps(ask).encode() + b"\n")
+        _input(process).write(json.dumps(told).encode() + b"\n")
         _input(process).flush()
     return process
 
@@ -84,24 +114,15 @@ def how_it_ended(process: subprocess.Popen) -> str:
 def last_lines(log: Path, count: int = 12) -> str:
     """The end of a log, for the report of a failure."""
     try:
-        with log.open("rb") as file:
-            file.seek(0, 2)
-            file.seek(max(0, file.tell() - 16_000))
-            text = file.read().decode(errors="replace")
+        text = log.read_text(errors="replace")
     except OSError as error:
         return f"(the log could not be read: {error.strerror})"
     return "\n".join(text.rstrip().splitlines()[-count:])
 
 
 def search_path() -> dict[str, str]:
-    """So that runs on this machine find the same modules as this process, a user's environments among them."""
+    """Lets runs on this machine import what this process can, such as a user's environments."""
     return {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
-
-
-def _threads() -> dict[str, str]:
-    """The settings above, XLA's behind what the user set."""
-    flags = f"{os.environ.get('XLA_FLAGS', '')} {ONE_THREAD['XLA_FLAGS']}".strip()
-    return {**ONE_THREAD, "XLA_FLAGS": flags}
 
 
 def _input(process: subprocess.Popen) -> IO[Any]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import subprocess
 import time
 
-from rilco.experiment.engine import Ended, Settings
 from rilco.experiment.grid import Job
-from rilco.experiment.launch import ask_to_stop, how_it_ended, search_path, start_run
+from rilco.experiment.launch import Settings, ask_to_stop, how_it_ended, search_path, start_run
 from rilco.rollout.pool import default_workers
 
 
@@ -18,42 +17,38 @@ class LocalEngine:
 
     def __init__(self, settings: Settings, jobs: int) -> None:
         self.settings, self.jobs = settings, jobs
-        self._running: dict[str, tuple[Job, subprocess.Popen]] = {}
+        self.running: dict[str, tuple[Job, subprocess.Popen]] = {}
 
     def room(self) -> bool:
-        return len(self._running) < self.jobs
-
-    def processes(self) -> dict[str, int]:
-        """The ids of what runs now, by the runs' names."""
-        return {name: process.pid for name, (_, process) in self._running.items()}
+        return len(self.running) < self.jobs
 
     def start(self, job: Job) -> None:
         process = start_run(self.settings.request(job, search_path()))
-        self._running[job.name] = job, process
+        self.running[job.name] = job, process
 
-    def poll(self, seconds: float) -> list[Ended]:
+    def poll(self, seconds: float) -> list[tuple[Job, str]]:
         until = time.monotonic() + seconds
         while True:
-            over = [(job, process) for job, process in self._running.values() if process.poll() is not None]
+            over = [(job, process) for job, process in self.running.values() if process.poll() is not None]
             if over or time.monotonic() >= until:
                 break
             time.sleep(0.05)
         for job, process in over:
             ask_to_stop(process)  # closes our end
-            del self._running[job.name]
-        return [Ended(job, how_it_ended(process)) for job, process in over]
+            del self.running[job.name]
+        return [(job, how_it_ended(process)) for job, process in over]
 
     def stop(self) -> None:
-        for _, process in self._running.values():
+        for _, process in self.running.values():
             ask_to_stop(process)
 
     def kill(self) -> None:
-        for _, process in self._running.values():
+        for _, process in self.running.values():
             process.kill()  # its rollout workers see that and leave
-        for _, process in self._running.values():
+        for _, process in self.running.values():
             process.wait()
             ask_to_stop(process)
-        self._running = {}
+        self.running = {}
 
     def __enter__(self) -> LocalEngine:
         return self
@@ -63,10 +58,10 @@ class LocalEngine:
 
 
 def share_cores(runs: int, jobs: int | None, workers: int | None) -> tuple[int, int]:
-    """How many runs side by side, and how many rollout processes each.
+    """The number of runs side by side, and of rollout processes in each.
 
-    A run with one rollout process keeps about one core busy: it learns while its environments wait, and the other
-    way round. So there are as many runs as cores, and more processes a run only where there are fewer runs.
+    A run with one rollout process keeps about one core busy, since it either learns or acts. So there are as many
+    runs as cores. A run has more processes only where there are fewer runs.
     """
     cores = default_workers()
     if jobs is None:

@@ -1,15 +1,14 @@
-"""From what the command line names to the runs that it means: grid, filters, seeds, steps."""
+"""Choosing runs, as the command line names them: grid files, filters, seeds and steps."""
 
 from __future__ import annotations
 
 import dataclasses
-import importlib.util
 import re
+import runpy
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from rilco.config import RunConfig
@@ -21,9 +20,9 @@ MOST_SEEDS = 10_000
 
 
 def load_grid(source: str) -> list[Job]:
-    """The runs of a user's grid: `FILE.py:NAME`, a function that yields runs or anything that holds them.
+    """The runs of a user's grid `FILE.py:NAME`, where NAME holds runs or is a function that yields them.
 
-    The file is executed, as `python FILE.py` would; NAME is `grid` unless given.
+    The file is executed. NAME is `grid` unless given.
     """
     file, _, name = source.partition(".py:")
     path = Path(source if not name else f"{file}.py")
@@ -33,14 +32,16 @@ def load_grid(source: str) -> list[Job]:
             f"{source}: no such grid. Expected `paper`, or a Python file and a name in it such as mygrid.py:grid."
             f"{suggestion(source, ['paper'])}"
         )
-    module = _execute(path)
-    if not hasattr(module, name):
-        names = [known for known in vars(module) if not known.startswith("_")]
-        raise ConfigError(
-            f"{path}: defines no {name!r}. Name what yields the runs: {path}:NAME.{suggestion(name, names)}"
-        )
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.append(folder)  # so that it, and the runs, find modules beside it
     try:
-        found = getattr(module, name)
+        defined = runpy.run_path(str(path), run_name=f"rilco_grid_{path.stem}")
+        if name not in defined:
+            raise ConfigError(
+                f"{path}: defines no {name!r}. Name what yields the runs: {path}:NAME.{suggestion(name, defined)}"
+            )
+        found = defined[name]
         return make_jobs(found() if callable(found) else found)
     except RilcoError:
         raise
@@ -48,31 +49,11 @@ def load_grid(source: str) -> list[Job]:
         raise _user_error(path, error) from error
 
 
-def _execute(path: Path) -> ModuleType:
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.append(folder)  # so that it, and the runs, find modules beside it
-    # Under a name that hides no other module; dataclasses, for one, look up the module that they are in.
-    spec = importlib.util.spec_from_file_location(f"rilco_grid_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise ConfigError(f"{path}: could not be read as Python.")
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except RilcoError:
-        raise
-    except Exception as error:
-        raise _user_error(path, error) from error
-    return module
-
-
 def _user_error(path: Path, error: Exception) -> ConfigError:
-    """Their traceback, from their file on."""
+    """The user's traceback, from their file on."""
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = path.resolve()
-    first = next(
-        (i for i, frame in enumerate(frames) if Path(frame.filename).resolve() == theirs), len(frames)
-    )
+    inside = [Path(frame.filename).resolve() == path.resolve() for frame in frames]
+    first = inside.index(True) if any(inside) else len(frames)
     shown = "".join(traceback.format_list(frames[first:]) + traceback.format_exception_only(error))
     return ConfigError(f"{path}: raised an error while it made the grid.\n\n{shown.rstrip()}")
 
@@ -88,16 +69,16 @@ def select(jobs: Sequence[Job], filters: Iterable[str]) -> list[Job]:
         name, values = _parse_filter(text, table)
         if name in wanted:
             raise ConfigError(
-                f"--only {text}: {name} was given before. Name all its values at once: {name}=A,B."
+                f"--only {text}: {name} was given before. Give all its values at once: {name}=A,B."
             )
         wanted[name] = values
     chosen = [job for job, row in table if all(row[name] in values for name, values in wanted.items())]
     if not chosen:
+        if not wanted:
+            raise ConfigError("The grid has no runs.")
         said = " ".join(f"{name}={','.join(map(str, values))}" for name, values in wanted.items())
         raise ConfigError(
             f"--only {said}: no run fits all of that, although each value occurs in the grid. Leave some out."
-            if wanted
-            else "The grid has no runs."
         )
     return chosen
 
@@ -110,7 +91,7 @@ def _parse_filter(text: str, table: Sequence[tuple[Job, dict[str, Any]]]) -> tup
     names = list(table[0][1]) if table else []
     if name not in names:
         raise ConfigError(
-            f"--only {text}: runs have no setting {name!r}; usual are task, noise_rate, demo_kind, method and seed."
+            f"--only {text}: runs have no setting {name!r}; try task, noise_rate, demo_kind, method or seed."
             f"{suggestion(name.replace('-', '_'), names)}"
         )
     known = list(dict.fromkeys(row[name] for _, row in table))  # in the grid's order
@@ -162,20 +143,20 @@ def with_seeds(jobs: Sequence[Job], seeds: Sequence[int]) -> list[Job]:
     named = [job.name for job in jobs if job.name != run_name(job.config)]
     if named:
         raise ConfigError(
-            f"--seeds: this grid names its runs itself (for example {named[0]}), and there is no telling what runs "
-            "with other seeds would be called. Choose the seeds in the grid."
+            f"--seeds: this grid names its runs itself (for example {named[0]}), so runs with other seeds would have "
+            "no name. Choose the seeds in the grid."
         )
     different = dict.fromkeys(dataclasses.replace(job.config, seed=0) for job in jobs)
     return make_jobs(dataclasses.replace(config, seed=seed) for seed in seeds for config in different)
 
 
 def with_steps(jobs: Sequence[Job], steps: int) -> list[Job]:
-    """The same runs of another length; what decays or grows over a run's length does so over the new one."""
+    """The same runs with another length. Schedules over the length of a run follow."""
     changed = []
     for job in jobs:
         config = _with_steps(job.config, steps)
-        ours = job.name == run_name(job.config)  # and not the grid's; it says how long a decay lasts
-        changed.append(Job(run_name(config) if ours else job.name, config))
+        named_by_grid = job.name != run_name(job.config)
+        changed.append(Job(job.name if named_by_grid else run_name(config), config))
     return changed
 
 

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+import heapq
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
-from rilco.experiment.cost import makespan
 from rilco.experiment.grid import Job
 from rilco.runs.metrics import Progress, read_progress
 from rilco.runs.standing import Standing
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.live import Live
     from rich.table import Table
 
 LOOK_EVERY = 2.0  # seconds between looks at the runs' metrics
 SUMMARY_EVERY = 30.0  # seconds between plain lines of numbers
 MOST_NAMED = 16  # runs in such a line
-# Of what the table shows first if not all fits, and of what a summary counts.
+# States in the order of the table, which may not have room for all runs, and in that of a summary.
 IN_TABLE = ("running", "failed", "started", "queued", "waiting", "stopped", "finished")
 IN_SUMMARY = ("finished", "failed", "stopped", "running", "started", "queued", "waiting")
 
@@ -38,11 +39,11 @@ class Row:
     before: int = 0
     """Transitions that were done when the sweep began."""
     since: float | None = None
-    """When this sweep started it; of one that was queued, when it was first seen to learn."""
+    """When this sweep started it. For a queued run, when it was first seen to learn."""
     began: tuple[float, int] | None = None
     """When this process first saw it learn, and how far it was."""
     pace: float | None = None
-    """Seconds a transition since then, once there are some."""
+    """Seconds per transition since then."""
     took: float | None = None
     """Seconds from `since` to its end."""
     reason: str = ""
@@ -59,7 +60,7 @@ class Row:
         return (self.total - self.progress.done) * self.pace
 
     def look(self, folder: Path) -> None:
-        """Read how far the run is; it learns once its metrics have grown."""
+        """Read how far the run is. It is running once its metrics have grown."""
         progress, now = read_progress(folder), time.monotonic()
         if self.state in ("started", "queued") and progress.done != self.progress.done:
             self.state, self.began = "running", (now, progress.done)
@@ -77,29 +78,23 @@ class Board:
 
     out: Path
     rows: dict[str, Row]
-    _looked: float = field(default=0.0)
+    _looked: float = 0.0
 
     @classmethod
     def of(cls, jobs: Sequence[Job], standings: Sequence[Standing], out: Path) -> Board:
-        rows = {
-            job.name: Row(
-                job,
-                "finished" if there.state == "finished" else "waiting",
-                there.progress,
-                before=there.progress.done,
-            )
-            for job, there in zip(jobs, standings, strict=True)
-        }
+        rows = {}
+        for job, there in zip(jobs, standings, strict=True):
+            state = "finished" if there.state == "finished" else "waiting"
+            rows[job.name] = Row(job, state, there.progress, before=there.progress.done)
         return cls(out, rows)
 
-    def begin(self, job: Job, state: str) -> Row:
-        """A run is `started`, or `queued`."""
+    def begin(self, job: Job, state: str) -> None:
+        """A run is `started` or `queued`."""
         row = self.rows[job.name]
         row.state, row.since = state, time.monotonic() if state == "started" else None
-        return row
 
     def end(self, job: Job, state: str, reason: str = "") -> Row:
-        """A run is `finished`, `stopped` or `failed`, and why."""
+        """A run is `finished`, `stopped` or `failed`."""
         row = self.rows[job.name]
         row.look(self.out / job.name)
         row.state, row.reason = state, reason
@@ -122,7 +117,7 @@ class Board:
     def seconds_left(self) -> float | None:
         """Until the last run ends, with as many side by side as now.
 
-        Runs that have not been seen to learn are taken to be as fast as the others were on average.
+        A run that has not been seen to learn is taken to be as fast as the others are on average.
         """
         paces = [row.pace for row in self.rows.values() if row.pace is not None]
         if not paces:
@@ -137,32 +132,33 @@ class Board:
         return makespan(left, len(begun))
 
 
-class Display(Protocol):
-    """Called often; decides by itself when to show something."""
-
-    def refresh(self) -> None: ...
-
-    def ended(self, row: Row) -> None:
-        """A run has just ended, as its row says."""
-
-    def note(self, text: str) -> None:
-        """Say something once."""
+def makespan(seconds: Sequence[float], side_by_side: int) -> float:
+    """When the last run ends if each begins, in order, as soon as there is room."""
+    free = [0.0] * max(1, side_by_side)
+    for length in seconds:
+        heapq.heapreplace(free, free[0] + length)
+    return max(free)
 
 
-class Lines:
-    """A line for every start and end, and now and then one for all that is under way."""
+class Display:
+    """A live table; or a line for every start and end, and now and then one for all that are running."""
 
-    def __init__(self, board: Board, console: Console) -> None:
-        self._board, self._console = board, console
+    def __init__(self, board: Board, console: Console, live: Live | None = None) -> None:
+        self._board, self._console, self._live = board, console, live
         self._begun = self._last = time.monotonic()
-        self._told: set[str] = set()  # runs whose start was
+        self._told: set[str] = set()  # runs whose start was announced
 
     def refresh(self) -> None:
+        """Show where the runs are. Called often."""
         self._board.look()
+        if self._live is not None:
+            table = make_table(self._board, rows=max(3, self._console.height - 6))
+            self._live.update(table, refresh=True)
+            return
         for name, row in self._board.rows.items():
             if row.state in ("started", "running") and name not in self._told:
                 self._told.add(name)
-                more = f", going on after {row.before:,} transitions" if row.before else ""
+                more = f", resuming after {row.before:,} transitions" if row.before else ""
                 self.note(f"{name}: started{more}")
         now = time.monotonic()
         if now - self._last >= SUMMARY_EVERY:
@@ -170,10 +166,27 @@ class Lines:
             self.note(f"{duration(now - self._begun)}: {under_way(self._board)}")
 
     def ended(self, row: Row) -> None:
-        self.note(ending(row))
+        """Say how a run ended, unless the table does."""
+        if self._live is None:
+            self.note(ending(row))
 
     def note(self, text: str) -> None:
-        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+        """Say something once, above the table."""
+        self._console.print(text, highlight=False, markup=False, soft_wrap=self._live is None)
+
+
+@contextlib.contextmanager
+def make_display(board: Board, console: Console, *, quiet: bool = False) -> Iterator[Display]:
+    """The display that fits where the output goes."""
+    if quiet or not console.is_terminal:
+        yield Display(board, console)
+        return
+    from rich.live import Live
+
+    with Live(console=console, auto_refresh=False) as live:
+        display = Display(board, console, live)
+        yield display
+        display.refresh()
 
 
 def under_way(board: Board) -> str:
@@ -182,8 +195,7 @@ def under_way(board: Board) -> str:
     parts = [board.summary() + ("" if left is None else f", about {duration(left)} left")]
     running = [row for row in board.rows.values() if row.state == "running"]
     for row in running[:MOST_NAMED]:
-        share = 100 * row.progress.done // row.total
-        parts.append(f"{row.job.name} {share}%{_last_return(row)}")
+        parts.append(f"{row.job.name} {100 * row.progress.done // row.total}%{_last_return(row)}")
     if len(running) > MOST_NAMED:
         parts.append(f"{len(running) - MOST_NAMED:,} more")
     return " | ".join(parts)
@@ -203,37 +215,8 @@ def _last_return(row: Row) -> str:
     return "" if last is None else f", return {last:,.0f}"
 
 
-class LiveTable:
-    def __init__(self, board: Board, console: Console, live: Any) -> None:
-        self._board, self._console, self._live = board, console, live
-
-    def refresh(self) -> None:
-        self._board.look()
-        self._live.update(make_table(self._board, rows=max(3, self._console.height - 6)), refresh=True)
-
-    def ended(self, row: Row) -> None:
-        """The table says it."""
-
-    def note(self, text: str) -> None:
-        """Above the table."""
-        self._console.print(text, highlight=False, markup=False)
-
-
-@contextlib.contextmanager
-def make_display(board: Board, console: Console, *, quiet: bool = False) -> Iterator[Display]:
-    if quiet or not console.is_terminal:
-        yield Lines(board, console)
-        return
-    from rich.live import Live
-
-    with Live(console=console, auto_refresh=False) as live:
-        display = LiveTable(board, console, live)
-        yield display
-        display.refresh()
-
-
 def make_table(board: Board, rows: int) -> Table:
-    """As many runs as fit, those that need attention first, each kind in the grid's order."""
+    """As many runs as fit, those that need attention first, otherwise in the grid's order."""
     from rich import box
     from rich.table import Table
 
@@ -263,7 +246,7 @@ def cells(row: Row) -> tuple[str, str, str, str, str]:
 
 
 def duration(seconds: float) -> str:
-    """`3 h 05 min`, `12 min` or `40 s`, as a person would round it."""
+    """`3 h 05 min`, `12 min` or `40 s`."""
     if seconds < 60:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from rilco.data.standard import standard_files
 from rilco.errors import ConfigError, RunError
-from rilco.experiment.datasets import make_datasets, shared_cache
-from rilco.experiment.engine import Ended, Engine, Settings
 from rilco.experiment.grid import Grid, Job, make_jobs
+from rilco.experiment.launch import Settings
 from rilco.experiment.local import LocalEngine, share_cores
 from rilco.experiment.published import paper
 from rilco.experiment.selection import load_grid, parse_seeds, select, with_seeds, with_steps
 from rilco.experiment.status import Board, Display, make_display
+from rilco.methods import find
 from rilco.runs.folder import Run
 from rilco.runs.interrupt import StopSignal
 from rilco.runs.standing import Standing, standing
@@ -23,20 +24,40 @@ from rilco.runs.standing import Standing, standing
 POLL = 0.5  # seconds
 
 
-class Failure(NamedTuple):
-    job: Job
-    reason: str
+class Engine(Protocol):
+    """Works on runs until they end: `LocalEngine` or `ClusterEngine`. Leaving its context ends all of them."""
+
+    first_state: str
+    """What a run is at first: `started`, or `queued` where it may have to wait."""
+
+    def room(self) -> bool:
+        """Whether another run can be started or queued."""
+
+    def start(self, job: Job) -> None: ...
+
+    def poll(self, seconds: float) -> list[tuple[Job, str]]:
+        """Runs that ended since the last call, each with `finished`, `stopped` or why it failed.
+
+        Waits up to `seconds` for the first.
+        """
+
+    def stop(self) -> None:
+        """Ask all runs to end after their iteration, with a checkpoint."""
+
+    def __enter__(self) -> Engine: ...
+
+    def __exit__(self, *exception: object) -> None: ...
 
 
 class Swept(NamedTuple):
-    """What came of a sweep."""
+    """The outcome of a sweep."""
 
     runs: dict[str, Run]
-    """The finished ones, by their folders below the sweep's."""
+    """The finished runs, by their folders below the sweep's."""
     failures: dict[str, str]
     """Why the others failed."""
     summary: str = ""
-    """How many of each there are, in words."""
+    """The number of runs in each state, in words."""
 
 
 def sweep(
@@ -54,10 +75,10 @@ def sweep(
 ) -> Swept:
     """Train every run of a grid in a folder of its own below `out`; the same as `rilco sweep`.
 
-    `grid` is `"paper"`, `"FILE.py:NAME"`, a table of options of `train`, in which a list or range varies, or anything
-    that yields such tables, or pairs of a name and a table. `only` leaves out the runs that do not fit; `seeds` and
-    `steps` stand for the grid's own. Finished runs are skipped, interrupted ones go on, and a failed one does
-    not stop the others. `jobs` runs go side by side.
+    `grid` is `"paper"`, `"FILE.py:NAME"`, or a table of options of `train`, in which a list or range varies. It can
+    also be anything that yields such tables, or pairs of a name and a table. `only` leaves out the runs that do not
+    fit. `seeds` and `steps` replace those of the grid. `jobs` runs go side by side. Finished runs are skipped,
+    interrupted ones are resumed, and a failed one does not stop the others.
 
         >>> grid = {"env": "Pendulum-v1", "method": "acktr", "seed": [1, 2], "steps": 2_000}
         >>> swept = rilco.sweep(grid, "runs/both", quiet=True)
@@ -65,10 +86,9 @@ def sweep(
         (['Pendulum-v1/acktr/seed-1', 'Pendulum-v1/acktr/seed-2'], {})
     """
     chosen = choose(grid, only=only, seeds=seeds, steps=steps)
+    how: dict[str, Any] = {"workers": workers, "engine": engine, "address": address, "quiet": quiet}
     with StopSignal() as stop:
-        swept = train_all(
-            chosen, Path(out), side_by_side=jobs, workers=workers, engine=engine, address=address, quiet=quiet, stop=stop
-        )  # fmt: skip
+        swept = train_all(chosen, Path(out), side_by_side=jobs, stop=stop, **how)
         stop.raise_if_requested()
     return swept
 
@@ -82,12 +102,14 @@ def choose(
     parts: Sequence[str] = (),
     demos_root: str | None = None,
 ) -> list[Job]:
-    """The runs that are meant."""
+    """The runs of a grid that are wanted."""
     if grid == "paper":
         jobs = make_jobs(paper(tuple(parts) or ("main", "ablation", "gaussian"), demos_root=demos_root))
     elif parts or demos_root:
         option = "--part" if parts else "--demos-root"
-        raise ConfigError(f"{option} is about the paper's grid; {grid} says itself what its runs are.")
+        raise ConfigError(
+            f"{option} is for the paper's grid only. Leave it out, and choose the runs in {grid}."
+        )
     elif isinstance(grid, str):
         jobs = load_grid(grid)
     else:
@@ -95,6 +117,31 @@ def choose(
     if seeds is not None:
         jobs = with_seeds(jobs, parse_seeds(seeds) if isinstance(seeds, str) else list(seeds))
     return select(jobs if steps is None else with_steps(jobs, int(steps)), only)
+
+
+def survey(jobs: Sequence[Job], out: Path) -> list[Standing]:
+    """Where every run is; raises RunError if a folder holds something that the run would not continue."""
+    standings, conflicts = [], []
+    for job in jobs:
+        try:
+            standings.append(standing(job.config, out / job.name))
+        except RunError as error:
+            conflicts.append(str(error))
+    if conflicts:
+        more = f"\n... and {len(conflicts) - 3} more." if len(conflicts) > 3 else ""
+        raise RunError("\n".join(conflicts[:3]) + more)
+    return standings
+
+
+def make_datasets(jobs: Sequence[Job], say: Callable[[str], None]) -> None:
+    """Make the standard datasets that the runs will read, before many processes need them at once."""
+    wanted = dict.fromkeys(
+        (job.config.task, job.config.demo_kind)
+        for job in jobs
+        if find(job.config.method).imitates and not job.config.demos
+    )
+    for task, kind in wanted:
+        standard_files(task, kind, say=say)
 
 
 def train_all(
@@ -109,13 +156,12 @@ def train_all(
     quiet: bool = False,
     stop: StopSignal,
 ) -> Swept:
-    """Train the runs that are not finished, with what the display says on the way."""
+    """Train the runs that are not finished, and show them meanwhile."""
     from rich.console import Console
 
-    standings = survey(jobs, out)
-    left = [job for job, there in zip(jobs, standings, strict=True) if there.state != "finished"]
-    failures: list[Failure] = []
-    board = Board.of(jobs, standings, out)
+    board = Board.of(jobs, survey(jobs, out), out)
+    left = [job for job in jobs if board.rows[job.name].state != "finished"]
+    failures: dict[str, str] = {}
     if left:
         local, share = share_cores(len(left), side_by_side, workers)
         settings = Settings(out, (workers or 1) if engine == "ray" else share, checkpoint_every)
@@ -127,15 +173,17 @@ def train_all(
                 make_datasets(left, display.note)
             failures = work_through(left, working, board, display, stop)
     done = {name: Run(out / name) for name, row in board.rows.items() if row.state == "finished"}
-    return Swept(done, {job.name: reason for job, reason in failures}, board.summary())
+    return Swept(done, failures, board.summary())
 
 
 def _engine(name: str, settings: Settings, side_by_side: int | None, address: str | None) -> Engine:
     if name == "ray":
         from rilco.experiment.cluster import ClusterEngine
 
-        os.environ.update(shared_cache(settings.out))  # for the datasets that are made here
-        return ClusterEngine(settings, address, side_by_side, shared_cache(settings.out))
+        # All nodes read the datasets that are made here. Nodes that made their own could round differently, and a
+        # run does not resume with changed demonstrations.
+        os.environ["RILCO_CACHE"] = os.environ.get("RILCO_CACHE") or str(settings.out.resolve() / ".cache")
+        return ClusterEngine(settings, address, side_by_side)
     if name != "local":
         raise ConfigError(f"--engine {name}: unknown engine; known are local, ray.")
     if address is not None:
@@ -145,14 +193,14 @@ def _engine(name: str, settings: Settings, side_by_side: int | None, address: st
 
 def work_through(
     jobs: Sequence[Job], engine: Engine, board: Board, display: Display, stop: StopSignal
-) -> list[Failure]:
-    """Run the jobs to their ends; returns those that failed, which do not stop the others.
+) -> dict[str, str]:
+    """Run the jobs to their ends. Returns why some failed; they do not stop the others.
 
-    When asked to stop, the runs that are under way leave a checkpoint and the others are not begun; the caller
-    then finds `stop.requested`. A second Ctrl-C raises KeyboardInterrupt from within.
+    When asked to stop, running runs leave a checkpoint and the others are not begun. A second Ctrl-C raises
+    KeyboardInterrupt from within.
     """
     waiting, running = deque(jobs), set[str]()
-    failures: list[Failure] = []
+    failures: dict[str, str] = {}
     asked = False
     while running or (waiting and not stop.requested):
         while waiting and not stop.requested and engine.room():
@@ -167,35 +215,19 @@ def work_through(
             )
             engine.stop()
         display.refresh()  # before any of them ends: a start is told first
-        for ended in engine.poll(POLL):
-            running.discard(ended.job.name)
-            failures += _take_down(ended, board, display, asked=asked)
+        for job, how in engine.poll(POLL):
+            running.discard(job.name)
+            reason = _why_failed(job, how, board.out, asked=asked)
+            display.ended(board.end(job, "failed" if reason else how, reason))
+            if reason:
+                failures[job.name] = reason
     return failures
 
 
-def _take_down(ended: Ended, board: Board, display: Display, *, asked: bool) -> list[Failure]:
-    """Take down how a run ended."""
-    job, how = ended
-    if how == "finished" and standing(job.config, board.out / job.name).state == "new":
-        how = "its folder is empty although it ended well: is --out a file system that all nodes share?"
+def _why_failed(job: Job, how: str, out: Path, *, asked: bool) -> str:
+    """Empty for a run that finished, or stopped when asked to."""
+    if how == "finished" and standing(job.config, out / job.name).state == "new":
+        return "its folder is empty although it ended well: is --out a file system that all nodes share?"
     if how == "stopped" and not asked:
-        how = "stopped by a signal from elsewhere; it goes on when the sweep is called again"
-    if how in ("finished", "stopped"):
-        display.ended(board.end(job, how))
-        return []
-    display.ended(board.end(job, "failed", how))
-    return [Failure(job, how)]
-
-
-def survey(jobs: Sequence[Job], out: Path) -> list[Standing]:
-    """Where every run is; raises if a folder holds something that the run would not continue."""
-    standings, conflicts = [], []
-    for job in jobs:
-        try:
-            standings.append(standing(job.config, out / job.name))
-        except RunError as error:
-            conflicts.append(str(error))
-    if conflicts:
-        more = f"\n... and {len(conflicts) - 3} more." if len(conflicts) > 3 else ""
-        raise RunError("\n".join(conflicts[:3]) + more)
-    return standings
+        return "stopped by a signal from elsewhere; it goes on when the sweep is called again"
+    return "" if how in ("finished", "stopped") else how

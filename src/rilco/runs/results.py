@@ -24,7 +24,7 @@ from rilco.runs.paths import CONFIG, METRICS, holds_run
 
 KEPT = ("transitions", "seconds", "eval_return", "eval_std", "eval_length", "eval_episodes", STOPPED)
 """Of a line, when thinned."""
-OURS = ("README.md", "estimate.json", "logs")  # what may stand beside runs without being one
+OURS = ("README.md", "logs")  # what may stand beside runs without being one
 
 
 @dataclass(frozen=True, eq=False)

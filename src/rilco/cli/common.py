@@ -1,0 +1,115 @@
+"""What several commands share: options, kinds of values, progress bars, and how they stop."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rilco.runs.interrupt import StopSignal
+
+
+class Count(click.ParamType):
+    """A whole number that may be written 2e6, 300k or 5M."""
+
+    name = "number"
+    _suffixes = {"k": 1e3, "m": 1e6}  # noqa: RUF012 (a constant)
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        text = str(value).strip().lower().replace("_", "").replace(",", "")
+        factor = self._suffixes.get(text[-1:], 1.0)
+        try:
+            number = float(text[:-1] if factor > 1 else text) * factor
+        except ValueError:
+            self.fail(f"{value!r} is not a number; write 2000000, 2e6, 300k or 5M.", param, ctx)
+        if not math.isfinite(number) or number != int(number):
+            self.fail(f"{value!r} is not a whole number.", param, ctx)
+        return int(number)
+
+
+class Table(click.ParamType):
+    """Names and values, written as JSON."""
+
+    name = "json"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:
+        try:
+            table = json.loads(value) if isinstance(value, str) else value
+        except ValueError as error:
+            table = error
+        if not isinstance(table, dict):
+            self.fail(
+                f"""{value!r} is not a JSON object; write for example '{{"gravity": 3.7}}'.""", param, ctx
+            )
+        return table
+
+
+class Names(click.ParamType):
+    """Names with commas between them."""
+
+    name = "names"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        return (
+            tuple(key.strip() for key in value.split(",") if key.strip()) if isinstance(value, str) else value
+        )
+
+
+COUNT, TABLE, NAMES = Count(), Table(), Names()
+
+trust_option = click.option(
+    "--trust-env",
+    is_flag=True,
+    help="Import the module of an environment that only a file names. It runs that module's code.",
+)
+workers_option = click.option(
+    "--workers", type=click.IntRange(1), help="Rollout processes.  [default: one a core]"
+)
+obs_keys_option = click.option(
+    "--obs-keys", type=NAMES, metavar="A,B,...", help="Named parts that make up an observation."
+)
+
+
+def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Several options of a command as one, in this order."""
+
+    def decorate(command: Any) -> Any:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+@contextlib.contextmanager
+def stopping(advice: Callable[[], str]) -> Iterator[StopSignal]:
+    """Listens for Ctrl-C and SIGTERM. When the work within has stopped, says how to go on, and exits."""
+    from rilco.runs.interrupt import StopSignal, exit_code
+
+    try:
+        with StopSignal() as stop:  # before the heavy imports, which do not take an interrupt well
+            yield stop
+    except KeyboardInterrupt as interrupt:
+        click.echo(f"\n{advice()}", err=True)
+        sys.exit(exit_code(interrupt))
+
+
+@contextlib.contextmanager
+def progress_bar(description: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal, elsewhere nothing."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        row = bar.add_task(description, total=total)
+        yield lambda done: bar.update(row, completed=done)
