@@ -34,9 +34,9 @@ def no_expert(task: str, rung: int):
 
 
 def strips_of(root):
-    complaints: dict[str, list[str]] = {}
-    made = {strip.name: strip for strip in make_strips(sort_results(read_results(root)).cells, complaints)}
-    return made, {who: reason for reason, names in complaints.items() for who in names}
+    media = make_strips(sort_results(read_results(root)).cells)
+    complaints = {who: reason for reason, names in media.complaints.items() for who in names}
+    return {strip.name: strip for strip in media.strips}, complaints
 
 
 def test_five_frames_of_the_first_hundred_steps() -> None:

@@ -126,7 +126,8 @@ def test_what_was_skipped_or_left_out_is_listed_with_its_reason(report) -> None:
 def test_final_table_shows_ours_beside_both_published_values(report) -> None:
     from rilco.experiment.published import CellKey
     from rilco.reporting.cells import sort_results
-    from rilco.reporting.tables import estimate_text, signed
+    from rilco.reporting.style import signed
+    from rilco.reporting.tables import estimate_text
     from rilco.runs.results import read_results
 
     cell = sort_results(read_results(report.results)).cells[CellKey("hopper", "policy", 0.4, "gail-logistic")]

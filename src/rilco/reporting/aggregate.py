@@ -1,8 +1,8 @@
-"""Methods over all tasks at once: scores as shares of the expert's return."""
+"""Methods over all tasks: scores as shares of the expert's return."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from rilco.reporting.style import in_order
 
 
 class Expert(NamedTuple):
-    """Whose return counts as 1."""
+    """The expert of a task, whose return counts as 1."""
 
     value: float
     shipped: bool
@@ -41,12 +41,12 @@ class MethodScore(NamedTuple):
     published_mean: float | None
     """Mean of the published curves at the same transitions, as shares of the paper's experts' returns."""
     improvement: float | None
-    """How often a run of RIL-Co is better, over the tasks that both have; None for RIL-Co itself."""
+    """Probability that a run of RIL-Co is better, over the tasks that both have; None for RIL-Co itself."""
     improvement_interval: Interval | None
 
 
 def experts() -> dict[str, Expert]:
-    """The expert of each task: the shipped one where there is one, or else the paper's."""
+    """The expert of each task: the shipped one, or else the paper's."""
     found = {}
     for task in TASKS:
         try:
@@ -74,6 +74,9 @@ def _score(
     everything = np.concatenate(scores)
     shared = [task for task in tasks if task in reference] if method != REFERENCE else []
     theirs, ours = [reference[task].finals for task in shared], [cells[task].finals for task in shared]
+    shares = [
+        here.mean / PUBLISHED_RETURNS[task][0] for task in tasks if (here := cells[task].published_here)
+    ]
     return MethodScore(
         method=method,
         tasks=tasks,
@@ -81,17 +84,7 @@ def _score(
         iqm=float(interquartile_mean(everything)),
         interval=iqm_interval(scores),
         mean=float(np.mean([score.mean() for score in scores])),
-        published_mean=_published_mean(tasks, cells),
+        published_mean=float(np.mean(shares)) if len(shares) == len(tasks) else None,
         improvement=probability_of_improvement(theirs, ours) if shared else None,
         improvement_interval=improvement_interval(theirs, ours) if shared else None,
     )
-
-
-def _published_mean(tasks: Sequence[str], cells: Mapping[str, Cell]) -> float | None:
-    shares = []
-    for task in tasks:
-        here = cells[task].published_here
-        if here is None:
-            return None
-        shares.append(here.mean / PUBLISHED_RETURNS[task][0])
-    return float(np.mean(shares))

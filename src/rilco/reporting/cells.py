@@ -101,26 +101,21 @@ class Sorted(NamedTuple):
     cells: Mapping[CellKey, Cell]
     """In the paper's grid: one of its tasks, mixed by its noise protocol, with default settings."""
     others: Mapping[CellKey, Cell]
-    """Other environments, demonstrations or versions: drawn by themselves, with nothing published to compare with."""
+    """Other environments, demonstrations or versions of rilco, for which nothing is published."""
     aside: Sequence[tuple[RunRecord, str]]
-    """Runs that are in neither, with the reason."""
+    """Runs that are in neither, and why."""
     skipped: Sequence[Skipped]
 
 
 def sort_results(results: Results) -> Sorted:
-    aside: list[tuple[RunRecord, str]] = []
-    usable: list[RunRecord] = []
-    for run in results.runs:
-        reason = _unusable(run)
-        if reason is None:
-            usable.append(run)
-        else:
-            aside.append((run, reason))
-    kept = _usual(usable, _data_group, data_label, "demonstrations", aside)
+    reasons = [(run, _unusable(run)) for run in results.runs]
+    aside = [(run, reason) for run, reason in reasons if reason]
+    kept = [run for run, reason in reasons if not reason]
+    kept = _usual(
+        kept, lambda config: cell_key(config)._replace(method=""), data_label, "demonstrations", aside
+    )
     kept = _usual(kept, cell_key, _settings_label, "settings", aside)
-    groups: dict[CellKey, list[RunRecord]] = defaultdict(list)
-    for run in kept:
-        groups[cell_key(run.config)].append(run)
+    groups = _grouped(kept, cell_key)
     cells = {key: Cell(key, tuple(_one_a_seed(runs, aside))) for key, runs in groups.items()}
     ours = {key: cell for key, cell in cells.items() if in_grid(key)}
     others = {key: cell for key, cell in cells.items() if not in_grid(key)}
@@ -128,7 +123,7 @@ def sort_results(results: Results) -> Sorted:
 
 
 def cell_key(config: RunConfig) -> CellKey:
-    # Files of one's own are told by their name: only the standard dataset has its kind in the configuration.
+    # The configuration knows the noise of the standard dataset only; that of other files shows in their names.
     gaussian = config.demo_kind == "gaussian" or any("gaussian" in Path(f).name.lower() for f in config.demos)
     # A run of the first version is like no published one: its first iteration learned from raw observations.
     task = config.task.name if config.version == VERSION else f"{config.task.name}, {FORMER}"
@@ -136,14 +131,14 @@ def cell_key(config: RunConfig) -> CellKey:
 
 
 def in_grid(key: CellKey) -> bool:
-    """Whether a cell is comparable with the paper's, be it of a method that the paper does not have."""
+    """Whether a cell is comparable with the paper's, whatever its method."""
     return key.task in TASKS and key.noise_rate is not None
 
 
 def changed_settings(config: RunConfig) -> list[str]:
     """Settings other than the defaults, which are the paper's: `classifier.lam = 0.3`.
 
-    Those that the method has no use for do not count: they may have had other defaults when the run was made.
+    Settings that the method does not use do not count: their defaults may have been others when the run was made.
     """
     return [f"{name} = {value}" for name, value in config.changed().items() if _uses(config, name)]
 
@@ -157,7 +152,7 @@ def _uses(config: RunConfig, setting: str) -> bool:
 
 
 def data_label(config: RunConfig) -> str:
-    """What the demonstrations are called, without the folders of one machine."""
+    """The names of the demonstration files, without the folders of one machine."""
     return ", ".join(Path(name).name for name in config.demos) or "the shipped demonstrations"
 
 
@@ -165,18 +160,24 @@ def _settings_label(config: RunConfig) -> str:
     return ", ".join(changed_settings(config)) or "the default settings"
 
 
-def _data_group(config: RunConfig) -> CellKey:
-    return cell_key(config)._replace(method="")
-
-
-def _unusable(run: RunRecord) -> str | None:
+def _unusable(run: RunRecord) -> str:
+    """Why a run cannot be compared; empty if it can."""
     if not len(run.returns):
         return "not evaluated yet"
     if not find(run.config.method).imitates:
         return "learns from the true reward"
     if in_grid(cell_key(run.config)) and changed_settings(run.config):
         return f"other settings than the paper's: {_settings_label(run.config)}"
-    return None
+    return ""
+
+
+def _grouped(
+    runs: Iterable[RunRecord], group: Callable[[RunConfig], CellKey]
+) -> dict[CellKey, list[RunRecord]]:
+    groups: dict[CellKey, list[RunRecord]] = defaultdict(list)
+    for run in runs:
+        groups[group(run.config)].append(run)
+    return groups
 
 
 def _usual(
@@ -187,11 +188,8 @@ def _usual(
     aside: list[tuple[RunRecord, str]],
 ) -> list[RunRecord]:
     """The runs whose label is the most frequent one in their group; the others go aside."""
-    groups: dict[CellKey, list[RunRecord]] = defaultdict(list)
-    for run in runs:
-        groups[group(run.config)].append(run)
     kept = []
-    for members in groups.values():
+    for members in _grouped(runs, group).values():
         usual = Counter(label(run.config) for run in members).most_common(1)[0][0]
         for run in members:
             if label(run.config) == usual:
@@ -204,12 +202,8 @@ def _usual(
 def _one_a_seed(runs: Iterable[RunRecord], aside: list[tuple[RunRecord, str]]) -> list[RunRecord]:
     """The run of each seed that came furthest."""
     best: dict[int, RunRecord] = {}
-    for run in runs:
-        rival = best.get(run.config.seed)
-        if rival is None:
-            best[run.config.seed] = run
-            continue
-        better, worse = (run, rival) if run.done > rival.done else (rival, run)
-        best[run.config.seed] = better
-        aside.append((worse, f"a second run of seed {run.config.seed}; the one that came further is used"))
+    for run in sorted(runs, key=lambda run: -run.done):
+        seed = run.config.seed
+        if best.setdefault(seed, run) is not run:
+            aside.append((run, f"a second run of seed {seed}; the one that came further is used"))
     return [best[seed] for seed in sorted(best)]

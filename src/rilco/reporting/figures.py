@@ -1,4 +1,4 @@
-"""The figures of the report: which there are, and what stands in their panels."""
+"""The figures of the report, and what is in their panels."""
 
 from __future__ import annotations
 
@@ -25,32 +25,44 @@ from rilco.reporting.aggregate import Expert, MethodScore
 from rilco.reporting.cells import Cell
 from rilco.reporting.drawing import Figure, Panel
 from rilco.reporting.style import (
+    EXPERT_INK,
     EXPERT_LINE,
+    HOLLOW,
     PUBLISHED_LINE,
     in_order,
     method_style,
     millions,
     rate_label,
     task_label,
+    tasks_in_order,
 )
 
 Cells = Mapping[CellKey, Cell]
 DODGE, DODGES = 0.013, 0.078
-"""How far methods stand apart on the noise axis, so that their error bars can be seen; and all of one rate together."""
+"""Shift between neighbouring methods on the noise axis, and its largest sum over the methods of a rate."""
+
+
+def by_rate(cells: Cells, task: str, noise: str, method: str) -> list[Cell]:
+    """The cells of a method on a task, by noise rate."""
+    found = [
+        cell for key, cell in cells.items() if (key.task, key.noise, key.method) == (task, noise, method)
+    ]
+    return sorted(found, key=lambda cell: cell.key.noise_rate or 0.0)
+
+
+def _band(axes: Any, x: Any, mean: Any, error: Any, colour: str, alpha: float) -> None:
+    axes.fill_between(x, mean - error, mean + error, color=colour, alpha=alpha, linewidth=0)
 
 
 def draw_finals(axes: Any, task: str, noise: str, methods: Sequence[str], cells: Cells) -> None:
     """Final return against the noise rate: ours with error bars, the published dashed with a band."""
-    run = [one for one in methods if any(key[:2] == (task, noise) and key.method == one for key in cells)]
+    run = [method for method in methods if by_rate(cells, task, noise, method)]
     dodge = min(DODGE, DODGES / max(1, len(run) - 1))
     for i, method in enumerate(methods):
         style = method_style(method, methods)
         keys = [CellKey(task, noise, rate, method) for rate in RATES]
         _published_finals(axes, keys, style.colour)
-        found = sorted(
-            (cell for key, cell in cells.items() if key[:2] == (task, noise) and key.method == method),
-            key=lambda cell: cell.key.noise_rate or 0.0,
-        )
+        found = by_rate(cells, task, noise, method)
         if not found:
             continue
         shift = (run.index(method) - (len(run) - 1) / 2) * dodge
@@ -62,22 +74,25 @@ def draw_finals(axes: Any, task: str, noise: str, methods: Sequence[str], cells:
         for j in range(len(found) - 1):
             if _equally_long(found[j], found[j + 1]):
                 axes.plot(x[j : j + 2], y[j : j + 2], **look)
-        _published_here(axes, x, found, style)
+        for place, cell in zip(x, found, strict=True):
+            here = cell.published_here
+            if here is not None and np.mean(cell.lengths) < 0.95 * STEPS:  # the published, as long as ours
+                look = {"color": style.colour, "marker": style.marker, "markersize": 5.5, "zorder": 2}
+                axes.plot(place, here.mean, **look, **HOLLOW)
     axes.set(xlabel="noise rate", ylabel="return", xticks=RATES, xlim=(-0.05, 0.45))
     _say_if_not_run(axes, bool(run))
 
 
 def _equally_long(one: Cell, other: Cell) -> bool:
-    """Whether a line between two cells would not join a short run with a long one."""
+    """Whether a line may join two cells: not a short run with a long one."""
     lengths = sorted((float(np.mean(one.lengths)), float(np.mean(other.lengths))))
     return lengths[1] <= 1.25 * lengths[0]
 
 
 def _say_if_not_run(axes: Any, was_run: bool) -> None:
     if not was_run:
-        axes.set_title(
-            "not run here", loc="right", fontsize=8.5, fontweight="normal", style="italic", color="#666666"
-        )
+        look = {"fontsize": 8.5, "fontweight": "normal", "style": "italic", "color": "#666666"}
+        axes.set_title("not run here", loc="right", **look)
 
 
 def _published_finals(axes: Any, keys: Sequence[CellKey], colour: str) -> None:
@@ -88,111 +103,61 @@ def _published_finals(axes: Any, keys: Sequence[CellKey], colour: str) -> None:
     mean = np.array([final.mean for _, final in published])
     error = np.array([final.stderr or 0.0 for _, final in published])
     axes.plot(x, mean, color=colour, **PUBLISHED_LINE)
-    axes.fill_between(x, mean - error, mean + error, color=colour, alpha=0.10, linewidth=0)
-
-
-def _published_here(axes: Any, x: np.ndarray, found: Sequence[Cell], style: Any) -> None:
-    """Hollow markers: the published curve after as many transitions as ours, where ours are fewer."""
-    for place, cell in zip(x, found, strict=True):
-        here = cell.published_here
-        if here is not None and np.mean(cell.lengths) < 0.95 * STEPS:
-            axes.plot(
-                place,
-                here.mean,
-                marker=style.marker,
-                markersize=5.5,
-                markerfacecolor="white",
-                color=style.colour,
-                linestyle="",
-                zorder=2,
-            )
-
-
-def draw_expert(axes: Any, value: float | None) -> None:
-    """A thin line at the expert's return."""
-    if value is not None:
-        axes.axhline(value, color="#888888", zorder=1, **EXPERT_LINE)
+    _band(axes, x, mean, error, colour, 0.10)
 
 
 def draw_curves(
     axes: Any, task: str, noise: str, rate: float | None, methods: Sequence[str], cells: Cells
 ) -> None:
-    """Return against transitions, as far as ours go; where nothing was run, the published to their end."""
+    """Return against transitions, as far as ours go. Where nothing was run, the published go to their end."""
     found = {method: cells[key] for method in methods if (key := CellKey(task, noise, rate, method)) in cells}
     end = max((length for cell in found.values() for length in cell.lengths), default=STEPS)
     for i, method in enumerate(methods):
         style = method_style(method, methods)
         published = load_published().get(CellKey(task, noise, rate, method))
         if published is not None:
-            x, (mean, error) = published.transitions / 1e6, published.curve.T
-            seen = slice(
-                int(np.searchsorted(x, end / 1e6)) + 2
-            )  # one point beyond, for the line to reach the edge
-            axes.plot(x[seen], mean[seen], color=style.colour, **PUBLISHED_LINE)
-            axes.fill_between(
-                x[seen],
-                (mean - error)[seen],
-                (mean + error)[seen],
-                color=style.colour,
-                alpha=0.10,
-                linewidth=0,
-            )
+            # One point beyond the end, for the line to reach the edge.
+            points = int(np.searchsorted(published.transitions, end)) + 2
+            x, (mean, error) = published.transitions[:points] / 1e6, published.curve[:points].T
+            axes.plot(x, mean, color=style.colour, **PUBLISHED_LINE)
+            _band(axes, x, mean, error, style.colour, 0.10)
         if method not in found:
             continue
         x, mean, error = found[method].curve
         every = max(1, len(x) // 6)
-        axes.plot(
-            x / 1e6,
-            mean,
-            color=style.colour,
-            marker=style.marker,
-            markersize=4.5,
-            markevery=(i % every, every),
-            zorder=3 + len(methods) - i,
-        )
-        axes.fill_between(x / 1e6, mean - error, mean + error, color=style.colour, alpha=0.22, linewidth=0)
+        marks = {"marker": style.marker, "markersize": 4.5, "markevery": (i % every, every)}
+        axes.plot(x / 1e6, mean, color=style.colour, zorder=3 + len(methods) - i, **marks)
+        _band(axes, x / 1e6, mean, error, style.colour, 0.22)
     axes.set(xlabel="transitions, millions", ylabel="return", xlim=(0, end * 1.02 / 1e6))
     _say_if_not_run(axes, bool(found))
 
 
 def draw_scores(axes: Any, scores: Sequence[MethodScore]) -> None:
     """Interquartile means with their intervals, a line a method, the first on top."""
-    for row, score in enumerate(scores):
-        style = method_style(score.method, [s.method for s in scores])
-        ends = score.interval or (score.iqm, score.iqm)
-        bars = [[max(0.0, score.iqm - ends[0])], [max(0.0, ends[1] - score.iqm)]]
+    styles = [method_style(score.method, [other.method for other in scores]) for score in scores]
+    for row, (score, style) in enumerate(zip(scores, styles, strict=True)):
+        bars = None
+        if score.interval is not None:
+            low, high = score.interval
+            bars = [[max(0.0, score.iqm - low)], [max(0.0, high - score.iqm)]]
         look = {"color": style.colour, "marker": style.marker, "markersize": 6, "capsize": 4}
-        axes.errorbar(
-            score.iqm, row, xerr=bars if score.interval else None, linewidth=1.6, linestyle="", **look
-        )
+        axes.errorbar(score.iqm, row, xerr=bars, linewidth=1.6, linestyle="", **look)
         if score.published_mean is not None:
-            axes.plot(
-                score.published_mean,
-                row,
-                marker="|",
-                color="#222222",
-                markersize=13,
-                markeredgewidth=1.2,
-                linestyle="",
-            )
-    axes.set_yticks(
-        range(len(scores)), [method_style(s.method, [t.method for t in scores]).label for s in scores]
-    )
+            tick = {"marker": "|", "markersize": 13, "markeredgewidth": 1.2, "linestyle": ""}
+            axes.plot(score.published_mean, row, color="#222222", **tick)
+    axes.set_yticks(range(len(scores)), [style.label for style in styles])
     axes.set(ylim=(len(scores) - 0.5, -0.5), xlabel="share of the expert’s return")
     axes.grid(visible=False, axis="y")
-    axes.axvline(1.0, color="#888888", **EXPERT_LINE)
+    axes.axvline(1.0, color=EXPERT_INK, **EXPERT_LINE)
     axes.axvline(0.0, color="#cccccc", linewidth=0.8)
 
 
 def finals_in_words(task: str, noise: str, methods: Sequence[str], cells: Cells) -> str:
-    """The same numbers for those who do not see the panel."""
+    """The numbers of the panel, for those who do not see it."""
     parts = []
     for method in methods:
-        values = [
-            f"{cell.final.mean:.0f} at rate {cell.key.noise_rate:g}"
-            for cell in sorted(cells.values(), key=lambda cell: cell.key.noise_rate or 0.0)
-            if cell.key[:2] == (task, noise) and cell.key.method == method
-        ]
+        found = by_rate(cells, task, noise, method)
+        values = [f"{cell.final.mean:.0f} at rate {cell.key.noise_rate:g}" for cell in found]
         if values:
             parts.append(f"{method_style(method).label} {', '.join(values)}")
     return "; ".join(parts) + "." if parts else "No run of ours; only the published values are drawn."
@@ -217,17 +182,14 @@ def final_figure(name: str, methods: Sequence[str], cells: Cells, experts: dict[
     """Final return against noise rate, a panel a task."""
 
     def draw(task: str, axes: Any) -> None:
-        draw_expert(axes, experts[task].value)
+        axes.axhline(experts[task].value, color=EXPERT_INK, zorder=1, **EXPERT_LINE)
         draw_finals(axes, task, POLICY, methods, cells)
 
-    panels = [
-        Panel(
-            task_label(task),
-            f"{task_label(task)}, final return against noise rate. {finals_in_words(task, POLICY, methods, cells)}",
-            functools.partial(draw, task),
-        )
-        for task in TASKS
-    ]
+    panels = []
+    for task in TASKS:
+        words = finals_in_words(task, POLICY, methods, cells)
+        alt = f"{task_label(task)}, final return against noise rate. {words}"
+        panels.append(Panel(task_label(task), alt, functools.partial(draw, task)))
     return Figure(name, panels, methods, hollow=True)
 
 
@@ -245,18 +207,15 @@ def curve_figure(
     """Learning curves at one noise rate, a panel a task."""
 
     def draw(task: str, axes: Any) -> None:
-        draw_expert(axes, experts[task].value if task in experts else None)
+        if task in experts:
+            axes.axhline(experts[task].value, color=EXPERT_INK, zorder=1, **EXPERT_LINE)
         draw_curves(axes, task, noise, rate, methods, cells)
 
-    panels = [
-        Panel(
-            task_label(task),
-            f"{task_label(task)} at noise rate {rate_label(rate)}, return against transitions. "
-            f"{curves_in_words(task, noise, rate, methods, cells)}",
-            functools.partial(draw, task),
-        )
-        for task in tasks
-    ]
+    panels = []
+    for task in tasks:
+        words = curves_in_words(task, noise, rate, methods, cells)
+        alt = f"{task_label(task)} at noise rate {rate_label(rate)}, return against transitions. {words}"
+        panels.append(Panel(task_label(task), alt, functools.partial(draw, task)))
     return Figure(name, panels, methods, published=published)
 
 
@@ -271,7 +230,7 @@ def score_figure(scores: dict[float, list[MethodScore]]) -> Figure:
 
 
 def main_methods(cells: Cells, noise: str = POLICY) -> list[str]:
-    """The paper's methods, and those that we ran besides; the ablations have a figure of their own."""
+    """The paper's methods, and others that were run here. The ablations have a figure of their own."""
     published = MAIN if noise == POLICY else PARTS["gaussian"][0]
     ours = {key.method for key in cells if key.noise == noise}
     return in_order({*published, *ours} - (set(ABLATION) - {REFERENCE}))
@@ -280,17 +239,31 @@ def main_methods(cells: Cells, noise: str = POLICY) -> list[str]:
 def report_figures(
     cells: Cells, experts: dict[str, Expert], scores: dict[float, list[MethodScore]]
 ) -> Iterator[Figure]:
-    """The figures that the runs are enough for, in the order of the page."""
-    yield final_figure("final", main_methods(cells), cells, experts)
-    for rate in sorted({key.noise_rate for key in cells if key.noise == POLICY}, key=lambda r: r or 0.0):
-        if any(key.noise_rate == rate and key.method in main_methods(cells) for key in cells):
-            yield curve_figure(f"curves-{rate_label(rate)}", rate, main_methods(cells), cells, experts)
+    """The figures beside the published results, in the order of the page."""
+    main, gaussian = main_methods(cells), main_methods(cells, GAUSSIAN)
+    yield final_figure("final", main, cells, experts)
+    for rate in _rates(cells, main):
+        yield curve_figure(f"curves-{rate_label(rate)}", rate, main, cells, experts)
     yield final_figure("ablation", ABLATION, cells, experts)
-    variants = {key.noise_rate for key in cells if key.noise == POLICY and key.method in ABLATION[1:]}
-    for rate in sorted(variants, key=lambda r: r or 0.0):
+    for rate in _rates(cells, ABLATION[1:]):
         yield curve_figure(f"ablation-curves-{rate_label(rate)}", rate, ABLATION, cells, experts)
-    yield curve_figure(
-        "gaussian", RATES[-1], main_methods(cells, GAUSSIAN), cells, experts, tasks=["ant"], noise=GAUSSIAN
-    )
+    yield curve_figure("gaussian", RATES[-1], gaussian, cells, experts, tasks=["ant"], noise=GAUSSIAN)
     if scores:
         yield score_figure(scores)
+
+
+def _rates(cells: Cells, methods: Sequence[str]) -> list[float | None]:
+    """Noise rates at which some of the methods were run."""
+    found = {key.noise_rate for key in cells if key.noise == POLICY and key.method in methods}
+    return sorted(found, key=lambda rate: rate or 0.0)
+
+
+def other_figures(cells: Cells) -> Iterator[Figure]:
+    """Learning curves of cells that the paper does not have."""
+    places = {(key.noise, key.noise_rate) for key in cells}
+    order = sorted(places, key=lambda place: (place[0], place[1] or 0.0))
+    for number, (noise, rate) in enumerate(order, start=1):
+        keys = [key for key in cells if (key.noise, key.noise_rate) == (noise, rate)]
+        tasks, methods = tasks_in_order(key.task for key in keys), in_order(key.method for key in keys)
+        how: dict[str, Any] = {"tasks": tasks, "noise": noise, "published": False}
+        yield curve_figure(f"other-{number}", rate, methods, cells, {}, **how)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,21 +22,26 @@ from rilco.reporting.html import data_uri
 from rilco.reporting.style import millions, task_label
 from rilco.reporting.summary import cell_name
 from rilco.runs.paths import POLICIES, policy_file
-from rilco.runs.results import RunRecord
 from rilco.seeding import EVALUATION, RepositionedGenerator
 from rilco.tasks.table import Task
 
+Cells = Mapping[CellKey, Cell]
 MOMENTS = (0, 25, 50, 75, 100)
 """Steps of which a frame is kept."""
 GAP = 4  # white pixels between frames
 CROP = (slice(45, 215), slice(47, 273))  # of a frame of 240 x 320: the robot and some ground
+KINDS = {".mp4": "video/mp4", ".webm": "video/webm", ".gif": "image/gif"}
+EMBEDDED = 2 * 2**20
+"""Bytes up to which a video is part of the page; larger ones are copied next to it."""
+MOST = 24
+"""Videos on the page."""
 
 
 class Strip(NamedTuple):
     """Frames side by side, and what they show."""
 
     name: str
-    """Of its file."""
+    """The stem of its file."""
     task: str
     expert: bool
     """Whether it is the expert's; RIL-Co's otherwise."""
@@ -43,6 +49,77 @@ class Strip(NamedTuple):
     png: bytes
     jpeg: bytes
     """The same, a tenth the size, for the page."""
+
+
+class Video(NamedTuple):
+    caption: str
+    kind: str
+    address: str
+
+
+@dataclass
+class Media:
+    """The pictures of a report."""
+
+    strips: list[Strip] = field(default_factory=list)
+    complaints: dict[str, list[str]] = field(default_factory=dict)
+    """Whose frames could not be rendered, by reason."""
+    videos: list[Video] = field(default_factory=list)
+    more_videos: int = 0
+    """Videos that are not on the page."""
+
+
+def make_strips(cells: Cells) -> Media:
+    """The expert and the RIL-Co policy of each task, as far as there are policies."""
+    media = Media()
+    for task in TASKS:
+        for who, make in (("the expert", _expert), ("RIL-Co", _learned)):
+            try:
+                caption, policy = make(task, cells)
+                media.strips.append(_strip(task, caption, policy, expert=make is _expert))
+            except RilcoError as error:
+                media.complaints.setdefault(str(error), []).append(f"{who} on {task_label(task)}")
+    return media
+
+
+def _expert(task: str, cells: Cells) -> tuple[str, Policy]:
+    try:
+        return "the expert", shipped_rung(task, 1)[0]
+    except ConfigError as error:
+        raise ConfigError("this version of rilco comes without it") from error
+
+
+def _learned(task: str, cells: Cells) -> tuple[str, Policy]:
+    """The policy of RIL-Co at the highest noise rate, of the first seed."""
+    found = [
+        run
+        for key, cell in cells.items()
+        if (key.task, key.noise, key.method) == (task, POLICY, REFERENCE)
+        for run in cell.runs
+        if (run.path / POLICIES).is_dir()
+    ]
+    if not found:
+        raise RunError("no run folder holds a policy")
+    run = min(found, key=lambda run: (-(run.config.noise_rate or 0.0), run.config.seed))
+    rate, length = run.config.noise_rate, millions(int(run.transitions[-1]))
+    caption = f"RIL-Co at noise rate {rate:g}, seed {run.config.seed}, after {length} transitions"
+    last = policy_file(run.path, "last")  # final returns are of the last policies, too
+    return caption, load_policy(last if last.exists() else run.path)
+
+
+def _strip(task: str, caption: str, policy: Policy, *, expert: bool) -> Strip:
+    from PIL import Image  # comes with matplotlib
+
+    # The task is the run's, never the one that a stranger's policy file names: that could be a module to import.
+    frames, ended = moments(policy, Task(task=task))
+    if ended is not None:
+        caption += f" (the episode ended at step {ended})"
+    image = Image.fromarray(side_by_side(frames))
+    png, jpeg = io.BytesIO(), io.BytesIO()
+    image.save(png, format="PNG", optimize=True)
+    image.save(jpeg, format="JPEG", quality=85)
+    name = f"strip-{task}-{'expert' if expert else 'ril-co'}"
+    return Strip(name, task, expert, caption, png.getvalue(), jpeg.getvalue())
 
 
 def moments(policy: Policy, task: Task, *, seed: int = 0) -> tuple[list[np.ndarray], int | None]:
@@ -65,7 +142,7 @@ def moments(policy: Policy, task: Task, *, seed: int = 0) -> tuple[list[np.ndarr
 
 
 def side_by_side(frames: Sequence[np.ndarray]) -> np.ndarray:
-    """Frames [height, width, 3] in a row as long as a whole strip; where an episode ended early it stays white."""
+    """Frames [height, width, 3] in a row, white where an episode ended early."""
     height, width, _ = frames[0].shape
     picture = np.full((height, len(MOMENTS) * (width + GAP) - GAP, 3), 255, np.uint8)
     for i, frame in enumerate(frames):
@@ -73,97 +150,18 @@ def side_by_side(frames: Sequence[np.ndarray]) -> np.ndarray:
     return picture
 
 
-def make_strips(cells: Mapping[CellKey, Cell], complaints: dict[str, list[str]]) -> Iterator[Strip]:
-    """The expert and the RIL-Co policy of each task, as far as there are policies.
-
-    What could not be drawn is added to `complaints`, by reason.
-    """
-    for task in TASKS:
-        for who, make in (("the expert", _expert), ("RIL-Co", _learned)):
-            try:
-                yield _strip(task, *make(task, cells))
-            except RilcoError as error:
-                complaints.setdefault(str(error), []).append(f"{who} on {task_label(task)}")
-
-
-def _expert(task: str, cells: Mapping[CellKey, Cell]) -> tuple[bool, str, Policy]:
-    try:
-        policy = shipped_rung(task, 1)[0]
-    except ConfigError as error:
-        raise ConfigError("this version of rilco comes without it") from error
-    return True, "the expert", policy
-
-
-def _learned(task: str, cells: Mapping[CellKey, Cell]) -> tuple[bool, str, Policy]:
-    run = _chosen(task, cells)
-    if run is None:
-        raise RunError("no run folder holds a policy")
-    rate, length = run.config.noise_rate, millions(int(run.transitions[-1]))
-    caption = f"RIL-Co at noise rate {rate:g}, seed {run.config.seed}, after {length} transitions"
-    return False, caption, _last_policy(run)
-
-
-def _chosen(task: str, cells: Mapping[CellKey, Cell]) -> RunRecord | None:
-    """Of the RIL-Co runs with a policy the first seed at the highest noise rate."""
-    found = [
-        run
-        for key, cell in cells.items()
-        if (key.task, key.noise, key.method) == (task, POLICY, REFERENCE)
-        for run in cell.runs
-        if (run.path / POLICIES).is_dir()
-    ]
-    return min(found, key=lambda run: (-(run.config.noise_rate or 0.0), run.config.seed), default=None)
-
-
-def _last_policy(run: RunRecord) -> Policy:
-    """The last policy, since final returns are of the last ones too; the best where there is no other."""
-    last = policy_file(run.path, "last")
-    return load_policy(last if last.exists() else run.path)
-
-
-def _strip(task: str, expert: bool, caption: str, policy: Policy) -> Strip:
-    from PIL import Image  # comes with matplotlib
-
-    # The task is the run's, never what a stranger's policy file names: that could be a module to import.
-    frames, ended = moments(policy, Task(task=task))
-    if ended is not None:
-        caption += f" (the episode ended at step {ended})"
-    image = Image.fromarray(side_by_side(frames))
-    png, jpeg = io.BytesIO(), io.BytesIO()
-    image.save(png, format="PNG", optimize=True)
-    image.save(jpeg, format="JPEG", quality=85)
-    name = f"strip-{task}-{'expert' if expert else 'ril-co'}"
-    return Strip(name, task, expert, caption, png.getvalue(), jpeg.getvalue())
-
-
-# -- videos ---------------------------------------------------------------------------------------
-
-KINDS = {".mp4": "video/mp4", ".webm": "video/webm", ".gif": "image/gif"}
-EMBEDDED = 2 * 2**20
-"""Bytes up to which a video is part of the page; larger ones are copied next to it."""
-MOST = 24
-"""Videos on the page; every run may have several, and a page of a hundred helps nobody."""
-
-
-class Video(NamedTuple):
-    caption: str
-    kind: str
-    address: str
-
-
 def find_videos(cells: Iterable[Cell], out: Path) -> tuple[list[Video], int]:
     """Videos of the runs, ready to be shown, and how many more there are."""
     found = [
-        (cell, run, file)
+        (f"{cell_name(cell.key)}, seed {run.config.seed}", file)
         for cell in cells
         for run in cell.runs
         for file in sorted([*run.path.glob("*.*"), *run.path.glob("video*/*.*")])
         if file.suffix.lower() in KINDS and file.is_file()
     ]
     videos = []
-    for number, (cell, run, file) in enumerate(found[:MOST], start=1):
+    for number, (caption, file) in enumerate(found[:MOST], start=1):
         kind = KINDS[file.suffix.lower()]
-        caption = f"{cell_name(cell.key)}, seed {run.config.seed}"
         if file.stat().st_size <= EMBEDDED:
             videos.append(Video(caption, kind, data_uri(kind, file.read_bytes())))
             continue

@@ -1,4 +1,4 @@
-"""Our runs against the published ones, seed by seed: the same million of transitions, a test, and a sentence."""
+"""Our runs against the published ones, seed by seed, in the same million of transitions."""
 
 from __future__ import annotations
 
@@ -9,16 +9,25 @@ from typing import Any
 
 import numpy as np
 
-from rilco.experiment.published import GAUSSIAN, CellKey
+from rilco.experiment.published import CellKey
 from rilco.experiment.statistics import Difference, holm, welch
 from rilco.reporting.cells import Cell
 from rilco.reporting.drawing import Figure, Panel
-from rilco.reporting.style import in_order, method_style, number, rate_label, task_label, tasks_in_order
+from rilco.reporting.style import (
+    in_order,
+    method_style,
+    number,
+    place_label,
+    rate_label,
+    task_label,
+    tasks_in_order,
+)
+from rilco.words import plural
 
 MILLION = 1_000_000
 SIGNIFICANT = 0.05
 PRECISE = 0.25
-"""Half of the difference's interval may be as large a share of the published mean, for the two to count as equal."""
+"""Largest half-width of the difference's interval, as a share of the published mean, that shows agreement."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +46,8 @@ class SeedComparison:
 
     @property
     def label(self) -> str:
-        kind = ", Gaussian" if self.key.noise == GAUSSIAN else ""
-        return f"{task_label(self.key.task)}, {rate_label(self.key.noise_rate)}{kind}, {method_style(self.key.method).label}"
+        place = place_label(self.key.task, self.key.noise, self.key.noise_rate)
+        return f"{place}, {method_style(self.key.method).label}"
 
     @property
     def span(self) -> str:
@@ -46,7 +55,7 @@ class SeedComparison:
 
     @property
     def verdict(self) -> str:
-        """`above` or `below` if the test says so; `reproduced` if it had the precision to say so; else `undecided`."""
+        """`above` or `below` if the difference is significant, `reproduced` if it is precisely none, or `undecided`."""
         if self.difference is None or self.p_value is None:
             return "undecided"
         if self.p_value < SIGNIFICANT:
@@ -57,7 +66,7 @@ class SeedComparison:
     @property
     def sentence(self) -> str:
         means = f"{number(self.ours.mean())} against the published {number(self.published.mean())}"
-        runs = f"{len(self.ours)} run" + ("" if len(self.ours) == 1 else "s")
+        runs = plural(len(self.ours), "run")
         said = {
             "above": "above the published runs",
             "below": "below the published runs",
@@ -86,7 +95,7 @@ def compare_seeds(cells: Mapping[CellKey, Cell]) -> list[SeedComparison]:
 
 
 def last_million(cell: Cell) -> int:
-    """The last whole million that every run of a cell has; an evaluation may lie an iteration short of its end."""
+    """The last whole million that every run of a cell has. An evaluation may lie an iteration before its end."""
     return min(20, (min(cell.lengths) + 1000) // MILLION)
 
 
@@ -97,17 +106,15 @@ def means_of_million(cell: Cell, million: int) -> np.ndarray:
 
 
 def seeds_figures(rows: Sequence[SeedComparison]) -> Iterator[Figure]:
-    """Every run as a point, a panel a task and noise rate, published beside ours; nothing where there are none."""
+    """Every run as a point, published beside ours, a panel a task and noise rate."""
     if not rows:
         return
-    places = dict.fromkeys((row.key.task, row.key.noise, row.key.noise_rate) for row in rows)
     panels = []
-    for place in places:
-        here = [row for row in rows if (row.key.task, row.key.noise, row.key.noise_rate) == place]
+    for place in dict.fromkeys(row.key[:3] for row in rows):
+        here = [row for row in rows if row.key[:3] == place]
         title = f"{task_label(place[0])}, noise rate {rate_label(place[2])}"
-        panels.append(
-            Panel(title, " ".join(row.sentence for row in here), functools.partial(_draw, rows=here))
-        )
+        alt = " ".join(row.sentence for row in here)
+        panels.append(Panel(title, alt, functools.partial(_draw, rows=here)))
     yield Figure("seeds", panels)
 
 
@@ -116,18 +123,10 @@ def _draw(axes: Any, rows: Sequence[SeedComparison]) -> None:
         style = method_style(row.key.method, [other.key.method for other in rows])
         for shift, values, face in ((-0.17, row.published, "white"), (0.17, row.ours, style.colour)):
             spread = np.linspace(-0.07, 0.07, len(values)) if len(values) > 1 else np.zeros(1)
-            axes.plot(
-                place + shift + spread,
-                values,
-                linestyle="",
-                marker=style.marker,
-                markersize=4.5,
-                markerfacecolor=face,
-                color=style.colour,
-            )
-            axes.hlines(
-                values.mean(), place + shift - 0.12, place + shift + 0.12, color=style.colour, linewidth=1.4
-            )
+            marks = {"marker": style.marker, "markersize": 4.5, "markerfacecolor": face, "linestyle": ""}
+            axes.plot(place + shift + spread, values, color=style.colour, **marks)
+            ends = (place + shift - 0.12, place + shift + 0.12)
+            axes.hlines(values.mean(), *ends, color=style.colour, linewidth=1.4)
     labels = [f"{method_style(row.key.method).label}\n{row.span}" for row in rows]
     axes.set(ylabel="return", xticks=range(len(rows)), xlim=(-0.6, len(rows) - 0.4))
     axes.set_xticklabels(labels, fontsize=7.5)

@@ -5,62 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rilco.experiment.published import ABLATION, MAIN, TASKS
+from rilco.experiment.published import ABLATION, GAUSSIAN, MAIN, TASKS
 from rilco.methods import Look, find
 
 # For methods without a look of their own, in the order in which they turn up.
 MORE = (("#882255", "*"), ("#999933", "<"), ("#332288", ">"), ("#44AA99", "h"))
-MARKERS = {  # corners in a box from -1 to 1, y downwards, for the swatches of the page; a circle has none
-    "o": "",
-    "s": "-.8,-.8 .8,-.8 .8,.8 -.8,.8",
-    "^": "0,-1 .95,.8 -.95,.8",
-    "v": "0,1 .95,-.8 -.95,-.8",
-    "<": "-1,0 .8,-.95 .8,.95",
-    ">": "1,0 -.8,-.95 -.8,.95",
-    "D": "0,-1 1,0 0,1 -1,0",
-    "P": "-.35,-1 .35,-1 .35,-.35 1,-.35 1,.35 .35,.35 .35,1 -.35,1 -.35,.35 -1,.35 -1,-.35 -.35,-.35",
-    "X": "-.9,-.5 -.5,-.9 0,-.4 .5,-.9 .9,-.5 .4,0 .9,.5 .5,.9 0,.4 -.5,.9 -.9,.5 -.4,0",
-    "*": "0,-1 .25,-.3 1,-.3 .4,.15 .6,.9 0,.45 -.6,.9 -.4,.15 -1,-.3 -.25,-.3",
-    "h": "0,-1 .87,-.5 .87,.5 0,1 -.87,.5 -.87,-.5",
-}
 TASK_LABELS = {"halfcheetah": "HalfCheetah", "hopper": "Hopper", "walker2d": "Walker2D", "ant": "Ant"}
-
-FIGURE_STYLE: Any = {
-    "font.family": ["DejaVu Sans"],
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.titlelocation": "left",
-    "axes.titleweight": "bold",
-    "axes.labelsize": 9,
-    "axes.labelcolor": "#444444",
-    "axes.edgecolor": "#999999",
-    "axes.linewidth": 0.8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e6e6e6",
-    "grid.linewidth": 0.6,
-    "xtick.color": "#777777",
-    "ytick.color": "#777777",
-    "xtick.labelcolor": "#333333",
-    "ytick.labelcolor": "#333333",
-    "xtick.labelsize": 8.5,
-    "ytick.labelsize": 8.5,
-    "lines.linewidth": 1.8,
-    "lines.solid_capstyle": "round",
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-    "svg.fonttype": "none",  # text stays text: smaller, sharp, and in the reader's own font
-    "svg.hashsalt": "rilco",  # the same figure gives the same bytes
-    "savefig.dpi": 180,
-}
+INK, EXPERT_INK = "#444444", "#888888"
 EXPERT_LINE: dict[str, Any] = {"linestyle": (0, (1, 2)), "linewidth": 0.8}
+HOLLOW: dict[str, Any] = {"markerfacecolor": "white", "linestyle": ""}
 PUBLISHED_LINE: dict[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 1.1, "alpha": 0.85}
 
 
 def method_style(method: str, known: Iterable[str] = ()) -> Look:
-    """A method's look; `known` is the list of all methods, so that those without one differ from each other."""
+    """A method's look; `known` lists all methods of a figure, so that those without one differ from each other."""
     if look := find(method).look:
         return look
     new = [name for name in known if find(name).look is None]
@@ -86,15 +44,36 @@ def rate_label(rate: float | None) -> str:
     return "as given" if rate is None else f"{rate:g}"
 
 
+def place_label(task: str, noise: str, rate: float | None) -> str:
+    """`Ant, 0.4, Gaussian`."""
+    return f"{task_label(task)}, {rate_label(rate)}" + (", Gaussian" if noise == GAUSSIAN else "")
+
+
+def minus(text: str) -> str:
+    """With true minus signs."""
+    return text.replace("-", "−")
+
+
 def number(value: float) -> str:
     """A return for a table: whole, with a true minus sign."""
-    text = f"{value:,.0f}".replace("-", "−")
+    text = minus(f"{value:,.0f}")
     return "0" if text == "−0" else text
 
 
+def signed(value: float) -> str:
+    text = number(value)
+    return f"+{text}" if value > 0 and text != "0" else text
+
+
 def millions(transitions: float) -> str:
-    """`15.4 M`, `5 M`, `0.3 M`, and single transitions where there are hardly any."""
+    """`15.4 M`, `5 M`, `0.3 M`; below a thousand, the number itself."""
     value = transitions / 1e6
     if value >= 10:
         return f"{value:.3g} M"
     return f"{value:.2g} M" if transitions >= 1000 else f"{transitions:,.0f}"
+
+
+def length_text(lengths: Iterable[int]) -> str:
+    """`5 M`, or `2 M to 5 M`."""
+    low, *_, high = map(millions, (min(lengths), max(lengths)))
+    return high if low == high else f"{low} to {high}"

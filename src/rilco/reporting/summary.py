@@ -1,46 +1,41 @@
-"""What the numbers say, in sentences. Every one is computed; none is written before the runs."""
+"""The results in sentences, all of them computed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 
-from rilco.experiment.published import (
-    GAUSSIAN,
-    POLICY,
-    RATES,
-    REFERENCE,
-    RUNS,
-    TASKS,
-    CellKey,
-    load_published,
-)
+from rilco.experiment.published import POLICY, RATES, REFERENCE, RUNS, TASKS, CellKey, load_published
 from rilco.experiment.statistics import compare
 from rilco.methods import find
 from rilco.reporting.cells import Cell, Sorted
-from rilco.reporting.style import in_order, method_style, rate_label, task_label
-from rilco.reporting.tables import length_text, signed
+from rilco.reporting.style import (
+    in_order,
+    length_text,
+    method_style,
+    place_label,
+    rate_label,
+    signed,
+    task_label,
+)
 from rilco.words import listed, plural
 
 LONGER = 1.1
-"""Runs of one place in the grid whose lengths differ by more than this factor are not of equal length."""
+"""Runs whose lengths differ by more than this factor are not equally long."""
 MOST = 3
-"""Cells that are named when the furthest from the published are listed."""
+"""Cells that are named as the furthest from the published."""
 
 
 def summary(found: Sorted) -> list[str]:
     """The sentences at the top of the page, the most important first."""
-    cells = found.cells
-    if not cells:
-        return _nothing(found)
-    return [_extent(cells), *_leaders(cells), *_agreement(cells), *_missing(cells)]
-
-
-def _nothing(found: Sorted) -> list[str]:
+    if found.cells:
+        cells = found.cells
+        return [_extent(cells), *_leaders(cells), *_agreement(cells), _missing(cells)]
     if found.others:
         return [
             "No run here is of the paper’s grid, so there is nothing to compare with the published results."
         ]
-    return ["No run here has been evaluated in a way that the report can use yet; below is what was found."]
+    return ["No run here has an evaluation that the report can use yet; below is what was found."]
 
 
 def _extent(cells: Mapping[CellKey, Cell]) -> str:
@@ -60,11 +55,10 @@ def _extent(cells: Mapping[CellKey, Cell]) -> str:
 
 
 def _leaders(cells: Mapping[CellKey, Cell]) -> list[str]:
-    """Who is best at the highest and at the lowest rate that has something to compare RIL-Co with."""
-    rates = [rate for rate in RATES if _contests(rate, cells)]
-    return [
-        _leader_sentence(rate, _contests(rate, cells)) for rate in dict.fromkeys((*rates[-1:], *rates[:1]))
-    ]
+    """The best methods at the highest and at the lowest rate at which RIL-Co has a rival."""
+    contests = {rate: found for rate in reversed(RATES) if (found := _contests(rate, cells))}
+    rates = list(contests)
+    return [_leader_sentence(rate, contests[rate]) for rate in dict.fromkeys((*rates[:1], *rates[-1:]))]
 
 
 def _contests(rate: float, cells: Mapping[CellKey, Cell]) -> dict[str, dict[str, Cell]]:
@@ -94,67 +88,49 @@ def _leader_sentence(rate: float, contests: Mapping[str, Mapping[str, Cell]]) ->
             level.append(text)
         else:
             (ahead if lead.difference > 0 else behind).append(text)
-    methods = {method for rivals in contests.values() for method in rivals}
+    methods = plural(len({method for rivals in contests.values() for method in rivals}), "method")
     parts = [f"{phrase} {listed(places)}" for phrase, places in groups.items() if places]
-    return (
-        f"At noise rate {rate:g}, among {plural(len(methods), 'method')} run here, RIL-Co {'; it '.join(parts)}."
-        + (" Level means within two standard errors." if level else "")
-    )
+    explained = " Level means within two standard errors." if level else ""
+    return f"At noise rate {rate:g}, among {methods} run here, RIL-Co {'; it '.join(parts)}.{explained}"
 
 
 def _agreement(cells: Mapping[CellKey, Cell]) -> list[str]:
-    compared = [
-        (cell, comparison) for cell in cells.values() if (comparison := cell.against_curve()) is not None
-    ]
-    if not compared:
+    found = {key: comparison for key, cell in cells.items() if (comparison := cell.against_curve())}
+    if not found:
         return []
-    counts = {
-        verdict: sum(c.verdict == verdict for _, c in compared) for verdict in ("within", "above", "below")
-    }
+    counts = Counter(comparison.verdict for comparison in found.values())
     sentence = (
-        f"Against the published curve after as many transitions, {counts['within']} of {plural(len(compared), 'cell')} "
+        f"Against the published curve after as many transitions, {counts['within']} of {plural(len(found), 'cell')} "
         f"{'lies' if counts['within'] == 1 else 'lie'} within two standard errors, {counts['above']} above and "
         f"{counts['below']} below."
     )
-    off = sorted(
-        (pair for pair in compared if pair[1].verdict != "within"), key=lambda pair: -abs(pair[1].difference)
-    )
+    off = [key for key, comparison in found.items() if comparison.verdict != "within"]
     if off:
-        named = [
-            f"{cell_name(cell.key)} ({signed(comparison.difference)})" for cell, comparison in off[:MOST]
-        ]
+        furthest = sorted(off, key=lambda key: -abs(found[key].difference))[:MOST]
+        named = [f"{cell_name(key)} ({signed(found[key].difference)})" for key in furthest]
         sentence += f" Furthest off: {listed(named)}."
     return [sentence]
 
 
-def _missing(cells: Mapping[CellKey, Cell]) -> list[str]:
+def _missing(cells: Mapping[CellKey, Cell]) -> str:
     """Whole methods, tasks and rates that have no run, so that a reader need not search the table."""
     published = load_published()
     missing = sum(key not in cells for key in published)
     if not missing:
-        return ["Every cell of the paper has been run here."]
+        return "Every cell of the paper has been run here."
+    methods = in_order({key.method for key in published} - {key.method for key in cells})
+    absent = {
+        "method": [in_prose(method) for method in methods],
+        "task": [task_label(task) for task in TASKS if task not in {key.task for key in cells}],
+        "noise rate": [f"{rate:g}" for rate in RATES if rate not in {key.noise_rate for key in cells}],
+    }
     parts = [
-        *_absent(
-            "method",
-            [in_prose(m) for m in in_order({k.method for k in published} - _methods(cells))],
-        ),
-        *_absent("task", [task_label(task) for task in TASKS if task not in {key.task for key in cells}]),
-        *_absent(
-            "noise rate", [f"{rate:g}" for rate in RATES if rate not in {key.noise_rate for key in cells}]
-        ),
+        f"{what}{'s' if len(names) > 1 else ''} {listed(names)}" for what, names in absent.items() if names
     ]
-    if not any(key.noise != POLICY for key in cells):
+    if all(key.noise == POLICY for key in cells):
         parts.append("the Gaussian-noise experiment")
     whole = f" Nothing at all was run of {listed(parts)}." if parts else ""
-    return [f"Not run here: {missing} of the paper’s {len(published)} cells.{whole}"]
-
-
-def _methods(cells: Mapping[CellKey, Cell]) -> set[str]:
-    return {key.method for key in cells}
-
-
-def _absent(what: str, names: Sequence[str]) -> list[str]:
-    return [f"{what if len(names) == 1 else what + 's'} {listed(names)}"] if names else []
+    return f"Not run here: {missing} of the paper’s {len(published)} cells.{whole}"
 
 
 def caveats(found: Sorted) -> list[str]:
@@ -169,40 +145,30 @@ def caveats(found: Sorted) -> list[str]:
     unequal = _unequal_lengths(found.cells)
     if unequal:
         sentences.append(
-            f"Methods were not run for equally long at {listed(unequal)}: who is ahead there may be who ran longer."
+            f"Methods were not run for equally long at {listed(unequal)}: who is ahead there may only have run longer."
         )
-    everything = [*found.cells.values(), *found.others.values()]
-    unfinished = sum(cell.unfinished for cell in everything)
+    unfinished = sum(cell.unfinished for cell in (*found.cells.values(), *found.others.values()))
     if unfinished:
         sentences.append(
             f"{plural(unfinished, 'run')} {'is' if unfinished == 1 else 'are'} not finished yet."
         )
-    if found.aside:
+    if aside := len(found.aside):
         sentences.append(
-            f"{plural(len(found.aside), 'run')} {_were(found.aside)} left out of the comparison."
+            f"{plural(aside, 'run')} {'was' if aside == 1 else 'were'} left out of the comparison."
         )
     if found.skipped:
-        sentences.append(
-            f"{plural(len(found.skipped), 'entry', 'entries')} of the results folder could not be used."
-        )
+        entries = plural(len(found.skipped), "entry", "entries")
+        sentences.append(f"{entries} of the results folder could not be used.")
     return sentences
 
 
 def _unequal_lengths(cells: Mapping[CellKey, Cell]) -> list[str]:
-    """Places of the grid whose methods differ in how far their runs came; cloning makes no transitions of its own."""
+    """Places of the grid at which methods were run for different lengths, except cloning, which has none."""
     places: dict[tuple[str, str, float | None], set[int]] = {}
     for key, cell in cells.items():
         if find(key.method).makes_transitions:
             places.setdefault((key.task, key.noise, key.noise_rate), set()).add(max(cell.lengths))
-    return [
-        f"{task_label(task)}, {rate_label(rate)}{', Gaussian' if noise == GAUSSIAN else ''}"
-        for (task, noise, rate), lengths in places.items()
-        if max(lengths) > LONGER * min(lengths)
-    ]
-
-
-def _were(things: Sequence[object]) -> str:
-    return "was" if len(things) == 1 else "were"
+    return [place_label(*place) for place, found in places.items() if max(found) > LONGER * min(found)]
 
 
 def in_prose(method: str) -> str:
@@ -211,5 +177,5 @@ def in_prose(method: str) -> str:
 
 
 def cell_name(key: CellKey) -> str:
-    kind = ", Gaussian" if key.noise == GAUSSIAN else ""
+    kind = "" if key.noise == POLICY else ", Gaussian"
     return f"{in_prose(key.method)} on {task_label(key.task)} at {rate_label(key.noise_rate)}{kind}"

@@ -13,10 +13,13 @@ from rilco.reporting.html import Markup, element, joined
 from rilco.reporting.seeds import SeedComparison
 from rilco.reporting.style import (
     in_order,
+    length_text,
     method_style,
     millions,
+    minus,
     number,
     rate_label,
+    signed,
     task_label,
     tasks_in_order,
 )
@@ -27,14 +30,9 @@ NOTHING = "–"
 
 
 def table(caption: str, head: Sequence[Markup], body: Iterable[Markup], kind: str = "") -> Markup:
-    """A table in a box that scrolls by itself, so that the page never does; the box takes the keyboard's focus."""
-    whole = element(
-        "table",
-        element("caption", caption),
-        element("thead", *head),
-        element("tbody", *body),
-        class_=kind or False,
-    )
+    """A table in a box that scrolls by itself, so that the page never does. The box takes the keyboard's focus."""
+    parts = element("caption", caption), element("thead", *head), element("tbody", *body)
+    whole = element("table", *parts, class_=kind or False)
     return element("div", whole, class_="scroll wide", tabindex="0", role="region", aria_label=caption)
 
 
@@ -51,37 +49,48 @@ def row(first: str, *cells: str) -> Markup:
     return element("tr", element("th", first, scope="row"), *rest)
 
 
+def words(text: str) -> Markup:
+    return element("td", text, class_="name")
+
+
+def prose(text: str) -> Markup:
+    return element("td", text, class_="prose")
+
+
+def ours(text: str) -> Markup:
+    return element("td", text, class_="ours")
+
+
 # -- what was run ----------------------------------------------------------------------------------
 
 
 def coverage_table(cells: Mapping[CellKey, Cell]) -> Markup:
     """Seeds in every cell of the paper's grid, and in those that we have besides."""
-    places = [(task, POLICY, rate) for task in TASKS for rate in RATES]
-    extra = {(key.task, key.noise, key.noise_rate) for key in cells} - set(places) - {("ant", GAUSSIAN, 0.4)}
-    more = sorted(extra, key=lambda place: (str(place[0]), place[2] or 0.0))
-    columns = [*places, ("ant", GAUSSIAN, 0.4), *more]
+    paper = [*((task, POLICY, rate) for task in TASKS for rate in RATES), ("ant", GAUSSIAN, 0.4)]
+    extra = {(key.task, key.noise, key.noise_rate) for key in cells} - set(paper)
+    more = sorted(extra, key=lambda place: (place[0], place[2] or 0.0))
+    columns = [*paper, *more]
     groups = [element("th", task_label(task), scope="colgroup", colspan=str(len(RATES))) for task in TASKS]
     groups.append(element("th", "Ant, Gaussian", scope="colgroup"))
     groups += [element("th", f"{task_label(task)}, {noise}", scope="colgroup") for task, noise, _ in more]
     starts = [i == 0 or columns[i][:2] != columns[i - 1][:2] for i in range(len(columns))]
     names = [
-        element("th", rate_label(columns[i][2]), scope="col", class_=starts[i] and "start")
-        for i in range(len(columns))
+        element("th", rate_label(rate), scope="col", class_=start and "start")
+        for (_, _, rate), start in zip(columns, starts, strict=True)
     ]
-    head = [
-        element("tr", element("th", "noise rate", scope="col", rowspan="2"), *groups),
-        element("tr", *names),
-    ]
+    first = element("th", "noise rate", scope="col", rowspan="2")
+    head = [element("tr", first, *groups), element("tr", *names)]
     methods = in_order({*MAIN, *ABLATION, *(key.method for key in cells)})
     body = []
     for method in methods:
-        seeds = [_seeds(CellKey(*columns[i], method), cells, starts[i]) for i in range(len(columns))]
+        keys = [CellKey(*place, method) for place in columns]
+        seeds = [_seeds(key, cells, start) for key, start in zip(keys, starts, strict=True)]
         body.append(row(method_style(method, methods).label, *seeds))
     return table("Number of runs (seeds) in each cell", head, body, "coverage")
 
 
 def _seeds(key: CellKey, cells: Mapping[CellKey, Cell], start: bool) -> Markup:
-    """How many runs of a cell; `start` draws a line to the left of a task's first column."""
+    """The number of runs of a cell; `start` draws a line to the left of a task's first column."""
     edge = " start" if start else ""
     if key in cells:
         return element("td", str(len(cells[key].runs)), class_=f"run{edge}")
@@ -90,38 +99,23 @@ def _seeds(key: CellKey, cells: Mapping[CellKey, Cell], start: bool) -> Markup:
     return element("td", "", class_=f"outside{edge}")
 
 
-# -- seeds against seeds ---------------------------------------------------------------------------
+# -- returns ---------------------------------------------------------------------------------------
 
 
 def seeds_table(rows: Sequence[SeedComparison]) -> Markup:
-    """A line a cell: both means, their difference with its interval, and what that says."""
-    words = ("cell", "million", "verdict")
-    head = [
-        head_row(
-            "cell",
-            "million",
-            "ours",
-            "published",
-            "difference",
-            "95% interval",
-            "p (Holm)",
-            "verdict",
-            left=words,
-        )
-    ]
+    """A line a cell: both means, their difference with its interval, and the verdict."""
+    names = ("cell", "million", "ours", "published", "difference", "95% interval", "p (Holm)", "verdict")
+    head = head_row(*names, left=("cell", "million", "verdict"))
     body = []
-    for row_ in rows:
-        difference = row_.difference
+    for cell in rows:
+        difference = cell.difference
         numbers = (NOTHING,) * 3
-        if difference is not None and row_.p_value is not None:
+        if difference is not None and cell.p_value is not None:
             low, high = difference.interval
-            numbers = (number(difference.mean), f"{number(low)} to {number(high)}", f"{row_.p_value:.2g}")
-        means = (f"{number(group.mean())} ({len(group)})" for group in (row_.ours, row_.published))
-        body.append(row(row_.label, row_.span, *means, *numbers, row_.verdict))
-    return table("Ours and the published runs; in brackets how many", head, body)
-
-
-# -- final returns -------------------------------------------------------------------------------
+            numbers = (number(difference.mean), f"{number(low)} to {number(high)}", f"{cell.p_value:.2g}")
+        means = (f"{number(group.mean())} ({len(group)})" for group in (cell.ours, cell.published))
+        body.append(row(cell.label, cell.span, *means, *numbers, cell.verdict))
+    return table("Ours and the published runs, with the number of runs in brackets", [head], body)
 
 
 def final_tables(cells: Mapping[CellKey, Cell]) -> Markup:
@@ -157,7 +151,7 @@ def _final_row(cell: Cell) -> Markup:
     published = cell.published
     return row(
         method_style(cell.key.method).label,
-        element("td", estimate_text(cell.final), class_="ours"),
+        ours(estimate_text(cell.final)),
         *_comparison_cells(cell.published_here, cell.against_curve()),
         *_comparison_cells(published.final if published else None, cell.against_final()),
         length_text(cell.lengths),
@@ -165,9 +159,9 @@ def _final_row(cell: Cell) -> Markup:
     )
 
 
-def _comparison_cells(published: Estimate | None, comparison: Comparison | None) -> tuple[str, str, Markup]:
+def _comparison_cells(published: Estimate | None, comparison: Comparison | None) -> tuple[str, str, str]:
     if published is None or comparison is None:
-        return NOTHING, NOTHING, element("td", NOTHING)
+        return NOTHING, NOTHING, NOTHING
     mark = "†" if comparison.borrowed else ""
     verdict = element("td", f"{VERDICTS[comparison.verdict]}{mark}", class_=f"verdict {comparison.verdict}")
     return estimate_text(published), signed(comparison.difference), verdict
@@ -177,57 +171,33 @@ def estimate_text(value: Estimate) -> str:
     return number(value.mean) + ("" if value.stderr is None else f" ± {number(value.stderr)}")
 
 
-def signed(value: float) -> str:
-    text = number(value)
-    return f"+{text}" if value > 0 and text != "0" else text
-
-
-def length_text(lengths: Sequence[int]) -> str:
-    low, high = millions(min(lengths)), millions(max(lengths))
-    return high if low == high else f"{low} to {high}"
-
-
-# -- over the tasks ------------------------------------------------------------------------------
-
-
 def score_table(rate: float, scores: Sequence[MethodScore]) -> Markup:
-    head = [
-        head_row(
-            "method",
-            "tasks",
-            "runs",
-            "interquartile mean",
-            "95% interval",
-            "mean",
-            "published mean",
-            "RIL-Co better",
-            "95% interval",
-            left=("tasks",),
-        )
-    ]
+    names = ("method", "tasks", "runs", "interquartile mean", "95% interval", "mean", "published mean")
+    head = head_row(*names, "RIL-Co better", "95% interval", left=("tasks",))
     body = [
         row(
             method_style(score.method).label,
-            element("td", ", ".join(map(task_label, score.tasks)), class_="name"),
+            words(", ".join(map(task_label, score.tasks))),
             str(score.runs),
-            element("td", f"{score.iqm:.3f}".replace("-", "−"), class_="ours"),
+            ours(decimals(score.iqm, 3)),
             interval_text(score.interval, 3),
-            f"{score.mean:.3f}".replace("-", "−"),
-            NOTHING if score.published_mean is None else f"{score.published_mean:.3f}".replace("-", "−"),
-            NOTHING if score.improvement is None else f"{score.improvement:.2f}",
+            decimals(score.mean, 3),
+            decimals(score.published_mean, 3),
+            decimals(score.improvement, 2),
             interval_text(score.improvement_interval, 2),
         )
         for score in scores
     ]
-    return table(
-        f"Over the tasks, noise rate {rate:g}: returns as shares of the expert’s", head, body, "even"
-    )
+    title = f"Over the tasks, noise rate {rate:g}: returns as shares of the expert’s"
+    return table(title, [head], body, "even")
+
+
+def decimals(value: float | None, digits: int) -> str:
+    return NOTHING if value is None else minus(f"{value:.{digits}f}")
 
 
 def interval_text(interval: Interval | None, digits: int) -> str:
-    if interval is None:
-        return NOTHING
-    return f"{interval.low:.{digits}f} to {interval.high:.{digits}f}".replace("-", "−")
+    return NOTHING if interval is None else " to ".join(decimals(end, digits) for end in interval)
 
 
 # -- the rest ------------------------------------------------------------------------------------
@@ -239,11 +209,11 @@ def other_table(cells: Mapping[CellKey, Cell]) -> Markup:
         row(
             key.task,
             rate_label(key.noise_rate),
-            element("td", method_style(key.method).label, class_="name"),
-            element("td", data_label(cell.runs[0].config), class_="name"),
+            words(method_style(key.method).label),
+            words(data_label(cell.runs[0].config)),
             str(len(cell.runs)),
             length_text(cell.lengths),
-            element("td", estimate_text(cell.final), class_="ours"),
+            ours(estimate_text(cell.final)),
         )
         for key, cell in cells.items()
     ]
@@ -254,45 +224,36 @@ def other_table(cells: Mapping[CellKey, Cell]) -> Markup:
 
 def aside_table(aside: Sequence[tuple[RunRecord, str]], root: Path) -> Markup:
     """Runs that the comparison leaves out."""
-    body = []
-    for run, reason in aside:
-        config = run.config
-        evaluated = len(run.returns) > 0
-        body.append(
-            row(
-                shown_path(run.path, root),
-                element("td", config.method, class_="name"),
-                element("td", config.task.name, class_="name"),
-                rate_label(config.noise_rate),
-                str(config.seed),
-                millions(run.done),
-                number(final_return(run.transitions, run.returns)) if evaluated else NOTHING,
-                element("td", reason, class_="prose"),
-            )
+    body = [
+        row(
+            shown_path(run.path, root),
+            words(run.config.method),
+            words(run.config.task.name),
+            rate_label(run.config.noise_rate),
+            str(run.config.seed),
+            millions(run.done),
+            number(final_return(run.transitions, run.returns)) if len(run.returns) else NOTHING,
+            prose(reason),
         )
-    names = ("folder", "method", "task", "noise", "seed", "transitions", "final return", "why it is left out")
-    left = ("method", "task", "why it is left out")
+        for run, reason in aside
+    ]
+    names = ("folder", "method", "task", "noise", "seed", "transitions", "final return", "reason")
+    left = ("method", "task", "reason")
     return table("Runs that are left out of the comparison", [head_row(*names, left=left)], body)
 
 
 def skipped_table(skipped: Sequence[Skipped], root: Path) -> Markup:
-    """What was passed over, by reason: a folder may hold many files that are no runs."""
+    """Files and folders that were skipped, by reason."""
     groups: dict[str, list[str]] = {}
     for path, reason in skipped:
         name = shown_path(path, root)
         shown = reason.replace(f"{root}/", "").removeprefix(f"{name}: ").removeprefix(f"{name}/")
         groups.setdefault(shown, []).append(name)
-    body = [
-        element("tr", element("td", ", ".join(names), class_="prose"), element("td", reason, class_="prose"))
-        for reason, names in groups.items()
-    ]
-    head = head_row("what", "why", left=("what", "why"))
+    body = [element("tr", prose(", ".join(names)), prose(reason)) for reason, names in groups.items()]
+    head = head_row("name", "reason", left=("name", "reason"))
     return table("Files and folders that were skipped", [head], body, "even")
 
 
 def shown_path(path: Path, root: Path) -> str:
-    """Relative to the results, since the rest of the path is of one machine."""
-    try:
-        return str(path.relative_to(root)) if path != root else path.name
-    except ValueError:
-        return path.name
+    """The path relative to the results, since the rest belongs to one machine."""
+    return str(path.relative_to(root)) if path != root and path.is_relative_to(root) else path.name
