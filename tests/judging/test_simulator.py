@@ -31,7 +31,7 @@ from rilco.rewards.learner import DemoArrays
 from rilco.rewards.ril import split
 from rilco.runs.folder import Run
 from rilco.runs.how import How
-from rilco.runs.progress import Progress, Silent
+from rilco.runs.progress import Progress
 from rilco.training import go_on, train_run
 
 HOW = How(1, quiet=True)
@@ -68,7 +68,7 @@ def scored(
     run: Run,
     rules: AuditConfig,
     why_go_on: Callable[[Scores, int], str | None],
-    progress: Progress = Silent(),
+    progress: Progress = Progress(),
 ) -> Scores:
     with go_on(run, HOW) as trainer:
         return score_by(trainer, rules, why_go_on, progress=progress)

@@ -107,7 +107,7 @@ def test_unequal_lengths_are_pointed_out(tmp_path: Path) -> None:
 
 def test_nothing_evaluated_yet(tmp_path: Path) -> None:
     write_run(tmp_path / "begun", [], finished=False)
-    assert "No run here has been evaluated" in sentences(tmp_path)
+    assert "No run here has an evaluation" in sentences(tmp_path)
     assert "1 run was left out of the comparison." in caveats(found(tmp_path))
 
 

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import time
+import io
 
-import pytest
+from rich.console import Console
 
-from rilco.runs.progress import Measure, Meter, describe
+from rilco.runs.progress import Measure, Progress, describe, time_left
 
 
-def test_nobody_knows_how_long_it_goes_on_for_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An audit may train for longer than its display counted; the time left is then unknown, not negative."""
-    now = iter([0.0, 10.0, 20.0, 20.0, 30.0, 30.0, 40.0])
-    monkeypatch.setattr(time, "monotonic", lambda: next(now))
-    meter = Meter(Measure("transitions", 1000, 1.0))
-    assert meter.left == "--:--"
-    meter.update({"transitions": 100})
-    meter.update({"transitions": 550})
-    assert meter.left == "0:10"
-    meter.update({"transitions": 1100})
-    assert meter.left == "--:--"
+def test_the_time_left() -> None:
+    assert time_left(450, 45.0) == "0:10"
+    assert time_left(7384, 2.0) == "1:01:32"
+    assert time_left(450, 0.0) == "--:--"
+    assert time_left(-100, 45.0) == "--:--"  # an audit may train for longer than its display counted
+
+
+def test_a_log_has_a_line_for_each_evaluation() -> None:
+    shown = io.StringIO()
+    progress = Progress(Console(file=shown, width=200), Measure("transitions", 1000, 1.0))
+    progress.update({"transitions": 100})
+    progress.update({"transitions": 200, "eval_return": 5.0, "eval_std": 1.0})
+    (line,) = shown.getvalue().splitlines()
+    assert line.split()[:3] == ["200", "of", "1,000"]
+    assert line.endswith("return 5 ± 1")
 
 
 def test_a_line_says_in_plain_words_how_it_goes() -> None:

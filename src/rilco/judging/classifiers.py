@@ -27,7 +27,7 @@ from rilco.rewards.learner import DemoArrays
 from rilco.rewards.ril import split
 from rilco.runs.interrupt import StopSignal
 from rilco.runs.paths import AUDIT, PHASES
-from rilco.runs.progress import Progress, Silent
+from rilco.runs.progress import Progress
 from rilco.training import Trainer
 
 CHUNK = 65_536
@@ -77,7 +77,7 @@ def score_by(
     config: AuditConfig,
     why_go_on: Callable[[Scores, int], str | None],
     *,
-    progress: Progress = Silent(),
+    progress: Progress = Progress(),
     stop: StopSignal | None = None,
 ) -> Scores:
     """Go on training until nothing speaks for more; returns the newest stretches."""

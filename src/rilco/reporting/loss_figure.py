@@ -61,25 +61,25 @@ def loss_figure() -> Figure:
                 "Unbounded losses l(z)",
                 "Logistic, hinge and unhinged loss against the margin z from -3 to 3: all grow without bound as z "
                 "falls; the unhinged loss is the line 1 - z and falls below 0.",
-                functools.partial(_draw, names=UNBOUNDED),
+                functools.partial(_draw, names=UNBOUNDED, legend="upper right"),
             ),
             Panel(
                 "Bounded losses l(z)",
                 "Normalized logistic, normalized hinge, sigmoid and AP loss against the margin z from -3 to 3: all "
                 "fall from about 1 to about 0 and are 0.5 at z = 0.",
-                functools.partial(_draw, names=BOUNDED),
+                functools.partial(_draw, names=BOUNDED, legend="lower left"),
             ),
             Panel(
                 "Symmetry: l(z) + l(−z)",
                 "The sum of each loss at z and at minus z: 1 everywhere for the four bounded losses, 2 everywhere for "
                 "the unhinged loss; for logistic and hinge it grows away from 0.",
-                functools.partial(_draw, names=(*UNBOUNDED, "ap"), summed=True),
+                functools.partial(_draw, names=(*UNBOUNDED, "ap"), legend="upper center", summed=True),
             ),
         ],
     )
 
 
-def _draw(axes: Any, names: Sequence[str], summed: bool = False) -> None:
+def _draw(axes: Any, names: Sequence[str], legend: str, summed: bool = False) -> None:
     """Ours as lines, the paper's as dots; `summed` adds the loss of the other sign."""
     import jax.numpy as jnp
 
@@ -98,4 +98,4 @@ def _draw(axes: Any, names: Sequence[str], summed: bool = False) -> None:
         axes.plot(dots, points, ".", color=colour, markersize=5)
     axes.set(xlabel="margin z", xlim=(-3.1, 3.1))
     axes.margins(y=0.08)
-    axes.legend(loc="upper center" if summed else "best", fontsize=8)
+    axes.legend(loc=legend, fontsize=8, handlelength=1.4)

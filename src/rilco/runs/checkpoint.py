@@ -1,8 +1,8 @@
 """Checkpoints that can be trusted: written whole or not at all, verified when read, resumed bit-exactly.
 
-A checkpoint is a safetensors file with the learner's state and the actions of every unfinished episode,
-and a small JSON manifest, written after it, with the SHA-256 of both. A file that was torn by a crash has no
-manifest or the wrong digest, and the checkpoint before it is used.
+A checkpoint is a safetensors file with the learner's state and the actions of every unfinished episode. A small JSON
+manifest, written after it, has the SHA-256 of both. A file that a crash tore has no manifest or the wrong digest, and
+the checkpoint before it is used.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import numpy as np
 from rilco.errors import RunError
 from rilco.files import read_object, remove_unfinished, write_atomically
 
-KEEP = 2  # the newest, and the one before it should the newest turn out torn
+KEEP = 2  # the newest, and the one before it in case the newest is torn
 FORMAT = "rilco-checkpoint-1"
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where a run was after some iteration."""
+    """The state of a run after some iteration."""
 
     iteration: int
     """Iterations done."""
@@ -37,7 +37,7 @@ class Checkpoint:
 
 
 class Extent(NamedTuple):
-    """How much of a file there was, and what was in it."""
+    """The length of a file so far, and the digest of its content."""
 
     size: int
     sha256: str
@@ -81,9 +81,8 @@ def load_checkpoint(folder: Path) -> tuple[Checkpoint | None, list[str]]:
         try:
             return _read(manifest_file), complaints
         except (OSError, ValueError, KeyError, TypeError, RunError) as error:
-            complaints.append(
-                f"{manifest_file.with_suffix('.safetensors')} is damaged and was passed over: {error}"
-            )
+            file = manifest_file.with_suffix(".safetensors")
+            complaints.append(f"{file} is damaged and was passed over: {error}")
     return None, complaints
 
 
@@ -105,12 +104,12 @@ def _read(manifest_file: Path) -> Checkpoint:
 
 
 def newest_iteration(folder: Path) -> int:
-    """Of the manifests that there are, whole or not; -1 where there is none."""
+    """The iteration of the newest manifest, whole or not; -1 where there is none."""
     return max((int(file.stem) for file in folder.glob("*.json") if file.stem.isdecimal()), default=-1)
 
 
 def written_metrics(folder: Path) -> Extent | None:
-    """How much of the metrics was written by the newest checkpoint, if a manifest says so."""
+    """How much of the metrics was written before the newest checkpoint, if a manifest says so."""
     for manifest_file in sorted(folder.glob("*.json"), reverse=True):
         with contextlib.suppress(RunError, KeyError, TypeError):
             facts = read_object(manifest_file)["facts"]
@@ -121,7 +120,7 @@ def written_metrics(folder: Path) -> Extent | None:
 
 
 def _digest(manifest: Mapping[str, Any], data: bytes) -> str:
-    """SHA-256 of the arrays and of what the manifest says besides."""
+    """SHA-256 of the arrays and of the rest of the manifest."""
     return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode() + data).hexdigest()
 
 
@@ -140,12 +139,14 @@ def unflatten(template: Any, arrays: Mapping[str, np.ndarray]) -> Any:
 
     expected = flatten(template)
     found = {name: array for name, array in arrays.items() if name.startswith("state")}
-    if {n: (a.shape, a.dtype) for n, a in expected.items()} != {
-        n: (a.shape, a.dtype) for n, a in found.items()
-    }:
+    if _shapes(expected) != _shapes(found):
         raise RunError(
             "The checkpoint's arrays are not those of this run's learner: it was written by another version of "
             "rilco or for another configuration. Start a new run in another folder."
         )
     treedef = jax.tree_util.tree_structure(template)
     return jax.tree_util.tree_unflatten(treedef, [jnp.asarray(found[name]) for name in expected])
+
+
+def _shapes(arrays: Mapping[str, np.ndarray]) -> dict[str, tuple[Any, ...]]:
+    return {name: (array.shape, array.dtype) for name, array in arrays.items()}

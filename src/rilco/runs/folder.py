@@ -58,7 +58,7 @@ class Run:
         return load_policy(policy_file(self.path, "last"))
 
     def metrics(self) -> list[Line]:
-        """A record an iteration, in order."""
+        """All records, in order."""
         return read_metrics(self.path)
 
     def evaluations(self) -> list[Line]:
@@ -67,7 +67,7 @@ class Run:
 
 
 class RunFolder:
-    """The writing side. Use `open_run`, which also keeps other processes out."""
+    """A run that is being written. `open_run` makes one, and keeps other processes out."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -76,7 +76,7 @@ class RunFolder:
         self._digest = hashlib.sha256()  # of the metrics so far
 
     def has_begun(self) -> bool:
-        """Whether there is anything to go on from: by itself, or in the phases of a run that has them."""
+        """Whether there is anything to resume, also in the phases of a run that has them."""
         return any(part.exists() for part in (self._metrics, self.checkpoints, self.path / PHASES))
 
     def save_config(self, config: RunConfig) -> None:
@@ -95,7 +95,7 @@ class RunFolder:
         self._digest.update(line)
 
     def sync_metrics(self) -> Extent:
-        """Bring the metrics to disk, for a checkpoint to remember."""
+        """Write the metrics to disk. A checkpoint remembers how much there was."""
         try:
             with self._metrics.open("ab") as file:
                 os.fsync(file.fileno())
@@ -104,7 +104,7 @@ class RunFolder:
             raise cannot_write(self._metrics, error) from error
 
     def cut_metrics(self, size: int, sha256: str | None) -> None:
-        """Forget what came after a checkpoint; what came before must be as it was, if its digest is known."""
+        """Remove what came after a checkpoint. What came before must match its digest, if that is known."""
         if not self._metrics.exists() and size == 0:
             return
         try:
@@ -115,8 +115,8 @@ class RunFolder:
         self._digest = hashlib.sha256(before)
         if len(before) < size or (sha256 is not None and self._digest.hexdigest() != sha256):
             raise RunError(
-                f"{self._metrics}: its first {size} bytes are not those that the run wrote before its checkpoint. The "
-                "file was changed since; restore it, or start a new run in another folder."
+                f"{self._metrics}: its first {size} bytes are not those that the run wrote before its checkpoint. "
+                "Restore the file, or start a new run in another folder."
             )
         try:
             os.truncate(self._metrics, size)
@@ -126,10 +126,10 @@ class RunFolder:
 
 @contextlib.contextmanager
 def open_run(path: Path, config: RunConfig, *, resume: bool) -> Iterator[RunFolder]:
-    """Create a run folder, or open the one to resume; refuses whatever would lose or mix up results.
+    """Create a run folder, or open the one to resume. Raises RunError if results would be lost or mixed.
 
-    Who resumes stores the configuration, which may be longer, once nothing is in the way.
-    A new run that fails before its first iteration leaves nothing behind.
+    A resumed run may be longer than before. Its caller stores the new configuration once training can go on. A new
+    run that fails before its first iteration leaves nothing behind.
     """
     if resume:
         _check_same_configuration(RunConfig.load(path), config, path)
@@ -157,7 +157,7 @@ def open_run(path: Path, config: RunConfig, *, resume: bool) -> Iterator[RunFold
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Keep other processes out of a folder; the system forgets the lock however this one ends."""
+    """Keep other processes out of a folder. The system releases the lock however this process ends."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         lock = (path / LOCK).open("w")
@@ -169,12 +169,12 @@ def _locked(path: Path) -> Iterator[None]:
         except BlockingIOError as error:
             raise RunError(f"{path}: another process is training in this folder right now.") from error
         except OSError:
-            pass  # some network file systems have no locks; the run is then merely not protected
+            pass  # some network file systems have no locks
         yield
 
 
 def is_locked(path: Path) -> bool:
-    """Whether another process is training in a folder; not where the file system has no locks."""
+    """Whether another process is training in a folder. Never on a file system without locks."""
     try:
         with (path / LOCK).open("r+") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -186,8 +186,11 @@ def is_locked(path: Path) -> bool:
 
 
 def changes(stored: RunConfig, asked: RunConfig, *, covered: bool = False) -> dict[str, tuple[Any, Any]]:
-    """What would make another run of it. Its length would not: going on for longer changes nothing that was computed,
-    unless something was to end with the run. `covered`: it has come as far as is asked."""
+    """Differences that make it another run.
+
+    A longer run is the same run, unless a schedule ends with it. So is a shorter one, if `covered`: if the stored run
+    has come as far as is asked.
+    """
     found = stored.difference(asked)
     if (covered or asked.steps > stored.steps) and not asked.policy_settings.total_updates:
         found.pop("steps", None)
@@ -198,7 +201,7 @@ def _check_same_configuration(stored: RunConfig, asked: RunConfig, path: Path) -
     if stored.version != VERSION:
         raise RunError(
             f"{path}: was begun by an earlier version of rilco, whose first iteration learned from raw observations. "
-            "Going on would mix two methods. Start it again with another --out; its results can still be read."
+            "Resuming would mix two methods. Start a new run with another --out; the results can still be read."
         )
     if different := changes(stored, asked):
         raise RunError(
@@ -209,11 +212,10 @@ def _check_same_configuration(stored: RunConfig, asked: RunConfig, path: Path) -
 
 
 def _remove_new(path: Path, *, whole: bool) -> None:
-    """Take back what a run wrote that never began."""
+    """Remove what a run wrote that never began."""
     shutil.rmtree(path / EVENTS, ignore_errors=True)
-    for name in (CONFIG, LOCK):
-        with contextlib.suppress(OSError):
-            (path / name).unlink()
-    if whole:
-        with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):
+        (path / CONFIG).unlink(missing_ok=True)
+        (path / LOCK).unlink(missing_ok=True)
+        if whole:
             path.rmdir()

@@ -1,4 +1,4 @@
-"""How to run: all that changes how fast, how safe and how talkative training is, and not its result."""
+"""How to run: settings that change neither the result of training nor its identity."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ Callback = Callable[[Mapping[str, Any]], bool | None]
 
 @dataclass(frozen=True)
 class How:
-    """How to run."""
+    """Settings of how to run. The result does not depend on them."""
 
     workers: int | None = None
     """Rollout processes; None is one a core."""
     quiet: bool = False
-    """Whether to leave out the progress display."""
+    """No progress display."""
     checkpoint_every: int = 100
     """Iterations between checkpoints."""
     tensorboard: bool = True
-    """Whether to write TensorBoard events, where TensorBoard is installed."""
+    """Write TensorBoard events, where TensorBoard is installed."""
     video: bool = False
-    """Whether these get a moving picture of the policy at the end."""
+    """Show the policy in TensorBoard at the end of the run."""
     callbacks: tuple[Callback, ...] = ()
     """Called with each line of metrics once it is written. If one returns False, the run leaves a checkpoint and ends.
-    Those that have a method `begin` are told the configuration first; those that have a method `end`, the policy at last."""
+    A method `begin` is called with the configuration first, a method `end` with the policy at last."""
     stop: StopSignal = field(default_factory=StopSignal)
     """Says when to stop. Training listens for signals itself, unless a caller does already."""
 
@@ -38,6 +38,6 @@ class How:
         return self.workers or default_workers()
 
     def say(self, line: str) -> None:
-        """For a person who watches."""
+        """Print a line for a person who watches."""
         if not self.quiet:
             sys.stderr.write(f"{line}\n")

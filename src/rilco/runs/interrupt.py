@@ -1,6 +1,6 @@
 """Ctrl-C and SIGTERM ask a run to stop after its iteration; a second one stops it at once.
 
-Whoever sends SIGTERM soon sends SIGKILL. So after it an iteration that hangs is waited for only so long.
+SIGKILL soon follows a SIGTERM, so after that the iteration has only a few seconds to end.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 GRACE = 5.0
-"""Seconds after SIGTERM in which an iteration may come to its end; then the last checkpoint has to do."""
+"""Seconds that an iteration has after SIGTERM. Then the last checkpoint has to do."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -26,15 +26,14 @@ class Interrupted(KeyboardInterrupt):
 
 
 def exit_code(interrupt: KeyboardInterrupt) -> int:
-    """What a shell expects of a program that a signal ended: 130 after Ctrl-C."""
+    """The exit code that a shell expects after a signal: 130 after Ctrl-C."""
     return 128 + (interrupt.signum if isinstance(interrupt, Interrupted) else signal.SIGINT)
 
 
 class StopSignal:
     """Context manager that notes the first signal instead of raising in the middle of an update.
 
-    May be entered again within itself; only the outermost listens. `patience`: seconds after a SIGTERM until it raises
-    all the same.
+    It may be entered again within itself. `patience` seconds after a SIGTERM it raises all the same.
     """
 
     def __init__(self, patience: float = GRACE) -> None:
@@ -54,7 +53,7 @@ class StopSignal:
 
     @contextlib.contextmanager
     def at_once(self) -> Iterator[None]:
-        """Within, the first signal raises too: for work that loses nothing, such as reading data."""
+        """Within, the first signal raises at once: for work that loses nothing, such as reading data."""
         before, self._at_once = self._at_once, True
         try:
             self.raise_if_requested()

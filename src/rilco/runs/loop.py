@@ -1,4 +1,4 @@
-"""The loop of every run: advance, evaluate, log, keep policies and checkpoints, and find the way back."""
+"""The loop of every run: advance, evaluate, log, save policies and checkpoints, and resume."""
 
 from __future__ import annotations
 
@@ -28,47 +28,47 @@ EVALUATION_SEED_OFFSET = 1_000_000_007  # evaluation episodes never coincide wit
 
 
 class Training(Protocol):
-    """Learning that can be stopped after any iteration and gone on with to the bit. Knows nothing of folders."""
+    """Learning that can be stopped after any iteration and resumed bit-exactly. Knows nothing of folders."""
 
     log_every: int
     """Iterations between lines of metrics."""
 
     @property
     def iteration(self) -> int:
-        """How many are done."""
+        """Iterations done."""
 
     @property
     def policy(self) -> Policy: ...
 
     @property
     def fingerprint(self) -> str | None:
-        """Of the data: a run can only go on with the same."""
+        """Digest of the data: a run resumes only with the same data."""
 
     @property
     def exact(self) -> bool:
-        """Whether everything is where an uninterrupted run would be."""
+        """Whether everything is where it would be without an interruption."""
 
     @property
     def finished(self) -> bool: ...
 
     def start(self) -> None:
-        """Make ready for the first iteration."""
+        """Prepare the first iteration."""
 
     def advance(self, until: int) -> None:
-        """At least one iteration, and none after `until`."""
+        """Do at least one iteration, and none after `until`."""
 
     def record(self) -> dict[str, Any]:
-        """What to log, since the last time that it was asked for."""
+        """Numbers to log, since the last record."""
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that it takes to go on from here."""
+        """The whole state, for a checkpoint."""
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Go on from there."""
+        """Take the state of a checkpoint."""
 
 
 class Loop:
-    """One run's loop, from start or checkpoint to its end. `pool` is for evaluations; without one there are none."""
+    """The loop of one run. `pool` is for evaluations; without one there are none."""
 
     def __init__(
         self,
@@ -86,17 +86,17 @@ class Loop:
     # -- beginning ---------------------------------------------------------------------------------
 
     def begin(self, *, resume: bool) -> None:
-        """From the newest whole checkpoint; from the beginning where there is none, or nothing to resume."""
+        """Begin at the newest whole checkpoint, or from the start without one."""
         checkpoint = self._restore() if resume else None
         if checkpoint is None:
             self.training.start()
         else:
             self._go_on_from(checkpoint)
-        if resume:  # it may be longer than before
+        if resume:  # the run may be longer than before
             self.folder.save_config(self.config)
 
     def _go_on_from(self, checkpoint: Checkpoint) -> None:
-        """Forget what came after a checkpoint, now that its state is restored."""
+        """Remove what came after a checkpoint, whose state is restored."""
         facts = checkpoint.facts
         self.folder.cut_metrics(facts["metrics_bytes"], facts.get("metrics_sha256"))
         clean_up(self.folder.checkpoints, checkpoint.iteration)
@@ -106,14 +106,14 @@ class Loop:
         self.progress.note(f"Resuming after {self.transitions * measure.each:,.0f} {measure.words}.")
         if not self.training.exact:
             warnings.warn(
-                "The environments did not return to exactly where they were: this environment does not repeat an "
-                "episode from its seed and actions. Training goes on, but not bit-identically. The run's metrics say "
-                f"so, too ({INEXACT}).",
+                "The environments are not exactly where they were: this environment does not repeat an episode from its "
+                "seed and actions. Training goes on, but not bit-identically. The run's metrics say so, too "
+                f"({INEXACT}).",
                 stacklevel=5,
             )
         if self.training.finished and self.training.iteration < self.config.iterations:
             self.progress.note(
-                "This run has finished: it stopped early, because the loss on held-out demonstrations no longer fell."
+                "This run has finished early: the loss on held-out demonstrations no longer fell."
             )
 
     def _restore(self) -> Checkpoint | None:
@@ -122,13 +122,13 @@ class Loop:
             self.progress.note(complaint)
         if checkpoint is None:
             self.folder.cut_metrics(0, None)
-            self.progress.note("No checkpoint to resume from yet: starting from the beginning.")
+            self.progress.note("There is no checkpoint to resume yet: starting from the beginning.")
         return checkpoint
 
     # -- going on ----------------------------------------------------------------------------------
 
     def run(self, how: How, callbacks: Sequence[Callback]) -> None:
-        """Advance until done or asked to stop; leaves a checkpoint either way."""
+        """Advance until the end, or until asked to stop. Leaves a checkpoint either way."""
         for callback in callbacks:
             if begin := getattr(callback, "begin", None):
                 begin(self.config)
@@ -155,18 +155,15 @@ class Loop:
 
     @property
     def seconds(self) -> float:
-        """That the run took so far, over all processes that worked on it."""
+        """Time that the run took so far, over all its processes."""
         return time.perf_counter() - self._begun
 
     def _next_stop(self, checkpoint_every: int) -> int:
         """The iteration after which something has to be done."""
         now, config = self.training.iteration, self.config
         wanted = (config.evaluate_every, config.snapshot_every)
-        intervals = [
-            self.training.log_every,
-            checkpoint_every,
-            *(config.every(interval) for interval in wanted if interval > 0),
-        ]
+        intervals = [config.every(interval) for interval in wanted if interval > 0]
+        intervals += [self.training.log_every, checkpoint_every]
         return min(config.iterations, *((now // n + 1) * n for n in intervals))
 
     def _due(self, interval: int) -> bool:
@@ -178,7 +175,7 @@ class Loop:
         return (last and interval >= 0) or self._due(interval)
 
     def _log(self, remarks: Mapping[str, Any], *, last: bool) -> dict[str, Any]:
-        """Write an iteration's numbers, with an evaluation where one is due; `last` says that none follows."""
+        """Write an iteration's numbers, with an evaluation where one is due. `last`: no iteration follows."""
         record = {"iteration": self.training.iteration, "transitions": self.transitions}
         record |= {**self.training.record(), **remarks}
         if self.pool is not None and self._evaluation_due(last=last):
@@ -188,7 +185,7 @@ class Loop:
         return record
 
     def _evaluate(self, pool: RolloutPool, *, last: bool) -> dict[str, Any]:
-        """The deterministic policy's return, each time from start states of its own: fixed ones would bias a run."""
+        """Evaluate the deterministic policy, with new start states each time: fixed ones would bias a run."""
         config = self.config
         outcome = pool.evaluate(
             self.training.policy,
@@ -205,7 +202,7 @@ class Loop:
     # -- keeping -----------------------------------------------------------------------------------
 
     def _snapshot(self, *, last: bool) -> None:
-        """Keep the policy for good, where a snapshot is due."""
+        """Save the policy for good, where a snapshot is due."""
         if (last and self.config.snapshot_every > 0) or self._due(self.config.snapshot_every):
             self._save_policy(snapshot_name(self.transitions))
 
@@ -221,9 +218,8 @@ class Loop:
             "demonstrations": self.training.fingerprint,
             "seconds": self.seconds,
         }
-        save_checkpoint(
-            self.folder.checkpoints, Checkpoint(self.training.iteration, self.training.arrays(), facts)
-        )
+        checkpoint = Checkpoint(self.training.iteration, self.training.arrays(), facts)
+        save_checkpoint(self.folder.checkpoints, checkpoint)
 
     def _save_policy(self, name: str, mean_return: float | None = None) -> None:
         card = {
@@ -239,14 +235,14 @@ class Loop:
 
 
 def restore(training: Training, path: Path, config: RunConfig) -> tuple[Checkpoint | None, Sequence[str]]:
-    """Bring training to a run's newest whole checkpoint, and return it as `checkpoint_of` does."""
+    """Give training the state of a run's newest whole checkpoint. Returns what `checkpoint_of` does."""
     checkpoint, complaints = checkpoint_of(path, config)
     if checkpoint is None:
         return None, complaints
     if checkpoint.facts["demonstrations"] != training.fingerprint:
         raise RunError(
-            f"{path}: the demonstrations are not those that this run began with (their content "
-            "changed). Restore the files, or start a new run in another folder."
+            f"{path}: the demonstrations are not those that this run began with (their content changed). Restore the "
+            "files, or start a new run in another folder."
         )
     training.restore(checkpoint)
     return checkpoint, complaints
@@ -260,8 +256,8 @@ def checkpoint_of(path: Path, config: RunConfig) -> tuple[Checkpoint | None, Seq
     checkpoint, complaints = load_checkpoint(path / CHECKPOINTS)
     if checkpoint is None and complaints:
         raise RunError(
-            f"{path}: no checkpoint is whole, so the run cannot go on. {' '.join(complaints)} Nothing "
-            "was changed. Restore the folder from a backup, or start a new run with another --out."
+            f"{path}: no checkpoint is whole, so the run cannot go on. {' '.join(complaints)} Nothing was changed. "
+            "Restore the folder from a backup, or start a new run with another --out."
         )
     if checkpoint is None or checkpoint.iteration == 0:
         return None, complaints
@@ -269,7 +265,7 @@ def checkpoint_of(path: Path, config: RunConfig) -> tuple[Checkpoint | None, Seq
         stored = RunConfig.from_json(checkpoint.facts["config"], f"{path / CHECKPOINTS}")
         if different := changes(portable(stored), portable(config)):
             raise RunError(
-                f"{path / CONFIG}: was changed after the run began, so that going on would mix two runs. Different: "
+                f"{path / CONFIG}: was changed after the run began, so resuming would mix two runs. Different: "
                 f"{in_words(different)}. Restore the file, or start a new run with another --out."
             )
     return checkpoint, complaints
@@ -286,23 +282,24 @@ def evaluation_record(outcome: Evaluation) -> dict[str, float]:
 
 
 def check_finite(values: Mapping[str, float], iteration: int) -> None:
-    """Raises TrainingError where a number is not finite, or a count of numbers that are not is above 0."""
-    bad = [name for name, value in values.items() if not math.isfinite(value)]
-    bad += [
-        name.removeprefix("nonfinite_") for name, count in values.items() if "nonfinite" in name and count
+    """Raises TrainingError where a number, or one of those that were counted as `nonfinite`, is not finite."""
+    bad = [
+        name.removeprefix("nonfinite_")
+        for name, value in values.items()
+        if not math.isfinite(value) or ("nonfinite" in name and value)
     ]
     if bad:
         raise TrainingError(
-            f"Iteration {iteration}: NaN or infinity in {', '.join(bad)}, so training was stopped. Checkpoints, if "
-            "there are any, are from before that and whole. Look for extreme values in the demonstrations or in the "
-            "environment's observations, or lower the learning rate."
+            f"Iteration {iteration}: NaN or infinity in {', '.join(bad)}, so training was stopped. Earlier checkpoints "
+            "are whole. Look for extreme values in the demonstrations or in the environment's observations, or lower "
+            "the learning rate."
         )
 
 
 def rounded(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Five significant digits are enough to plot and keep a line of metrics small; JSON has no NaN."""
-    rounded = dict(record)
-    for name, value in record.items():
-        if isinstance(value, float):
-            rounded[name] = float(f"{value:.5g}") if math.isfinite(value) else None
-    return rounded
+    """Five significant digits keep a line of metrics small, and are enough to plot. JSON has no NaN."""
+    return {name: _rounded(value) if isinstance(value, float) else value for name, value in record.items()}
+
+
+def _rounded(value: float) -> float | None:
+    return float(f"{value:.5g}") if math.isfinite(value) else None

@@ -1,8 +1,8 @@
 """The lines of a run's metrics: one JSON object an iteration, in the order of transitions.
 
-They are read in three ways: all of them, those with an evaluation, and the end of a file that may be growing. A last line
-without its newline is being written, or was when the run was killed; it does not count. Lines from before a checkpoint must
-have the checksum that the checkpoint remembers.
+They are read in three ways: all of them, those with an evaluation, and the end of a file that may be growing. A last
+line without its newline is still being written, and does not count. Lines from before a checkpoint must have the
+checksum that the checkpoint remembers.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from rilco.runs.checkpoint import written_metrics
 from rilco.runs.paths import CHECKPOINTS, METRICS
 
 STOPPED = "stopped_early"
-"""In the last line of a run that is finished before its configuration's length."""
+"""Key in the last line of a run that finished before its configured length."""
 INEXACT = "inexact_resume"
-"""In the first line after a resume that could not bring the environments back to where they were."""
+"""Key in the first line after a resume that could not bring the environments back exactly."""
 TAIL = 256 * 1024  # bytes at the end of the metrics that hold the newest evaluation, with room to spare
 
 Line = dict[str, Any]
@@ -37,7 +37,7 @@ def read_metrics(folder: str | os.PathLike[str]) -> list[Line]:
 def read_evaluations(folder: Path) -> tuple[list[Line], Line]:
     """The lines with an evaluation, and the last line of all, empty where there is none.
 
-    Most lines of a full run hold no evaluation and are not parsed: there may be tens of thousands.
+    The other lines are not parsed: there may be tens of thousands.
     """
     file = folder / METRICS
     if not file.exists():
@@ -64,7 +64,7 @@ def read_evaluations(folder: Path) -> tuple[list[Line], Line]:
 
 
 class Progress(NamedTuple):
-    """What the end of a run's metrics says."""
+    """How far a run is, by the end of its metrics."""
 
     done: int = 0
     """Transitions."""
@@ -75,7 +75,7 @@ class Progress(NamedTuple):
 
 
 def read_progress(folder: Path) -> Progress:
-    """From the last whole lines; a file that is being written, or is not there yet, is no error."""
+    """Progress by the last whole lines. A file that is growing, or not there yet, is no error."""
     file = folder / METRICS
     with contextlib.suppress(RunError, IndexError):
         lines = _bytes(file, TAIL).split(b"\n")[:-1]
@@ -87,7 +87,7 @@ def read_progress(folder: Path) -> Progress:
 
 
 def parse_line(line: bytes, file: Path, number: int) -> Line:
-    """A line as a table with a whole number of transitions and, if evaluated, finite returns."""
+    """A line as a table, with a whole number of transitions and, if evaluated, finite returns."""
     where = f"{file}: line {number}"
     try:
         table = parse_object(line, where)
@@ -105,7 +105,7 @@ def parse_line(line: bytes, file: Path, number: int) -> Line:
 
 
 def _checked(folder: Path) -> bytes:
-    """The whole file, once what the newest checkpoint says of it was found to be so."""
+    """The content of the metrics, checked against the newest checkpoint."""
     written = written_metrics(folder / CHECKPOINTS)  # first, since both may be growing
     file = folder / METRICS
     data = _bytes(file)
@@ -118,7 +118,7 @@ def _checked(folder: Path) -> bytes:
 
 
 def _bytes(file: Path, tail: int | None = None) -> bytes:
-    """Of the whole file, or its last ones."""
+    """The bytes of the whole file, or its last ones."""
     try:
         with file.open("rb") as opened:
             if tail is not None:

@@ -1,4 +1,4 @@
-"""Where things are in a run's folder. These names are spelled nowhere else."""
+"""The names of what a run's folder holds. They are spelled nowhere else."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ CHECKPOINTS = "checkpoints"
 EVENTS = "events"
 LOCK = ".lock"
 AUDIT = "audit"
-DEMONSTRATIONS = "demonstrations.npz"  # given as an object, and written down
-PHASES = "phases"  # of a run that is made of several
+DEMONSTRATIONS = "demonstrations.npz"  # those that were given as an object
+PHASES = "phases"  # the parts of a run that has several
 POLICIES = "policy"
 SNAPSHOTS = "snapshots"
 
 
 def policy_file(run: Path, name: str) -> Path:
-    """`best`, `last`, or a snapshot's name."""
+    """The file of the policy `best`, `last`, or of a snapshot."""
     return run / POLICIES / f"{name}.safetensors"
 
 
@@ -26,8 +26,8 @@ def snapshot_name(transitions: int) -> str:
 
 
 def snapshots(run: Path) -> list[Path]:
-    """Policies that were kept for good, in the order of training."""
-    return sorted(policy_file(run, f"{SNAPSHOTS}/-").parent.glob("*.safetensors"))
+    """The files of all snapshots, in the order of training."""
+    return sorted((run / POLICIES / SNAPSHOTS).glob("*.safetensors"))
 
 
 def holds_run(folder: Path) -> bool:

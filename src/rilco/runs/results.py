@@ -1,7 +1,7 @@
-"""A folder of results: its runs, what was passed over and why, and a thinned copy that is small enough to share.
+"""A folder of results: its runs, what was skipped and why, and a thinned copy that is small enough to share.
 
-A run is any folder with a configuration, at any depth. Of its metrics only the lines with an evaluation
-matter here (`transitions`, `eval_return`, `eval_std`), so a thinned copy reads the same as the run itself.
+A run is any folder with a configuration, at any depth. Only the lines of metrics with an evaluation matter here, so
+a thinned copy reads the same as the run itself.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from rilco.runs.metrics import STOPPED, read_evaluations
 from rilco.runs.paths import CONFIG, METRICS, holds_run
 
 KEPT = ("transitions", "seconds", "eval_return", "eval_std", "eval_length", "eval_episodes", STOPPED)
-"""Of a line, when thinned."""
-OURS = ("README.md", "logs")  # what may stand beside runs without being one
+"""What is kept of a line of metrics."""
+OURS = ("README.md", "logs")  # beside runs, and not mentioned
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +37,11 @@ class RunRecord:
     returns: np.ndarray  # [n] mean over the evaluation's episodes
     stds: np.ndarray  # [n] standard deviation over them
     finished: bool
-    """Whether the run has done all of its configuration's transitions, or ended earlier of its own accord."""
+    """Whether the run has done all of its transitions, or stopped early by itself."""
     done: int
-    """Transitions of the last line, evaluated or not; 0 where nothing was logged yet."""
+    """Transitions at the last line, evaluated or not."""
     seconds: float | None
-    """Time that the run took so far, over all processes that worked on it, where it is known."""
+    """Time that the run took so far, over all its processes, where known."""
 
     def __repr__(self) -> str:
         state = "finished" if self.finished else f"{self.done:,} of {self.config.steps:,}"
@@ -61,16 +61,15 @@ class Results(NamedTuple):
 
 
 def read_results(path: str | os.PathLike[str]) -> Results:
-    """Every usable run at or below `path`, in order of path, and what was skipped with the reason.
+    """Every usable run at or below `path`, in order of path, and what was skipped.
 
-    Of runs that differ in nothing but their length and how often they were evaluated only the one that came
-    furthest is used: the shorter is the beginning of the longer, not another sample.
+    Of runs that differ only in their length and evaluations, the one that came furthest is used: the shorter is the
+    beginning of the longer, not another sample.
     """
     folder = Path(path)
     if not folder.is_dir():
         raise RunError(
-            f"{folder}: expected a folder with runs, and there is no such folder. Name the one that was given as "
-            "--out to `rilco sweep` or `rilco train`."
+            f"{folder}: there is no such folder. Name the folder that was --out of `rilco sweep` or `rilco train`."
         )
     runs: list[RunRecord] = []
     skipped: list[Skipped] = []
@@ -87,26 +86,24 @@ def read_results(path: str | os.PathLike[str]) -> Results:
 
 
 def read_run(folder: Path) -> RunRecord:
-    """One run's record; raises RunError for what a run cannot have written."""
+    """The record of one run. Raises RunError for what a run cannot have written."""
     config = RunConfig.load(folder)
     lines, last = read_evaluations(folder)
     done, seconds = last.get("transitions", 0), last.get("seconds")
-    finished = bool(last.get(STOPPED)) or done >= config.iterations * config.transitions_per_iteration
-    columns = {name: [line[name] for line in lines] for name in ("transitions", "eval_return", "eval_std")}
     return RunRecord(
         path=folder,
         config=config,
-        transitions=np.array(columns["transitions"], np.int64),
-        returns=np.array(columns["eval_return"], np.float64),
-        stds=np.array(columns["eval_std"], np.float64),
-        finished=finished,
+        transitions=np.array([line["transitions"] for line in lines], np.int64),
+        returns=np.array([line["eval_return"] for line in lines], np.float64),
+        stds=np.array([line["eval_std"] for line in lines], np.float64),
+        finished=bool(last.get(STOPPED)) or done >= config.iterations * config.transitions_per_iteration,
         done=done,
         seconds=None if seconds is None else float(seconds),
     )
 
 
 def _entries(folder: Path, above: tuple[Path, ...] = ()) -> Iterator[Path | Skipped]:
-    """Run folders, and what is neither one nor on the way to one. Does not look inside runs."""
+    """Run folders, and what is neither a run nor a folder of runs. Does not look inside runs."""
     real = folder.resolve()
     if real in above:  # a symbolic link to a folder that contains it
         return
@@ -132,23 +129,19 @@ def _entries(folder: Path, above: tuple[Path, ...] = ()) -> Iterator[Path | Skip
 
 def _without_duplicates(runs: list[RunRecord]) -> tuple[list[RunRecord], list[Skipped]]:
     best: dict[RunConfig, RunRecord] = {}
-    for run in runs:
-        key = identity(run.config)
-        if key not in best or run.done > best[key].done:
-            best[key] = run
     skipped = []
-    for run in runs:
-        kept = best[identity(run.config)]
+    for run in sorted(runs, key=lambda run: -run.done):
+        kept = best.setdefault(identity(run.config), run)
         if kept is not run:
             reason = f"{run.path}: the same run as {kept.path}, which came at least as far ({kept.done:,} transitions)."
             skipped.append(Skipped(run.path, reason))
-    return [run for run in runs if best[identity(run.config)] is run], skipped
+    return sorted(best.values(), key=lambda run: run.path), skipped
 
 
 def identity(config: RunConfig) -> RunConfig:
-    """The configuration without what does not change what is learned: its length, and when it was looked at.
+    """The configuration without what does not change what is learned: its length, evaluations and snapshots.
 
-    Where something decays over the length, the policy learner's settings say over how many updates.
+    Where something decays over the length, the policy learner's settings have the number of updates.
     """
     return dataclasses.replace(config, steps=1, evaluate_every=0, evaluation_episodes=1, snapshot_every=0)
 
@@ -157,10 +150,10 @@ def identity(config: RunConfig) -> RunConfig:
 
 
 def thin(source: str | os.PathLike[str], out: str | os.PathLike[str]) -> Results:
-    """Copy the runs below `source` to the same places below `out`, thinned: configuration and evaluations only.
+    """Copy the configurations and evaluations of the runs below `source` to the same places below `out`.
 
-    Demonstration files are named without their folders, which are of this machine and mean nothing elsewhere.
-    Returns the copied runs, and what was skipped. A copy that came further than the run is left as it is.
+    Demonstration files lose their folders, which mean nothing on other machines. Returns the copied runs, and what was
+    skipped. A copy that came further than the run is left as it is.
     """
     source, out = Path(source), Path(out)
     real_source, real_out = source.resolve(), out.resolve()
@@ -191,7 +184,7 @@ def is_thinned(folder: Path) -> bool:
 
 
 def _obstacle(run: RunRecord, target: Path) -> str | None:
-    """Why a copy may not be written, if something is in the way."""
+    """Why a copy may not be written, if so."""
     if not holds_run(target):
         return None
     if not is_thinned(target) and (target / METRICS).exists():
@@ -210,7 +203,7 @@ def _obstacle(run: RunRecord, target: Path) -> str | None:
 def _write_thinned(run: RunRecord, target: Path) -> RunRecord:
     lines, last = read_evaluations(run.path)
     if last and (not lines or lines[-1]["transitions"] < last["transitions"]):
-        # So that it still says how far the run came.
+        # The copy says how far the run came.
         lines.append({name: last.get(name) for name in ("transitions", "seconds", STOPPED)})
     kept = [{name: line[name] for name in KEPT if line.get(name) is not None} for line in lines]
     text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in kept)
@@ -220,7 +213,7 @@ def _write_thinned(run: RunRecord, target: Path) -> RunRecord:
 
 
 def portable(config: RunConfig) -> RunConfig:
-    """Without the folders of files, which are of one machine."""
+    """The configuration without the folders of files, which belong to one machine."""
     names = [tuple(Path(file).name for file in files) for files in (config.demos, config.nonexpert_demos)]
     start = Path(config.start_from).name
     return dataclasses.replace(config, demos=names[0], nonexpert_demos=names[1], start_from=start)

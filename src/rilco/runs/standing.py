@@ -1,4 +1,4 @@
-"""How far a run in a results folder has come: read from its files, so that every engine sees the same."""
+"""How far a run has come, by the files in its folder."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from rilco.runs.results import is_thinned, portable
 
 
 class Standing(NamedTuple):
-    """Where a run is before a sweep begins."""
+    """The state of a run before a sweep begins."""
 
     state: str
-    """`new`, `interrupted`, `finished`, or `unreadable`: what was run in the folder is not known any more."""
+    """`new`, `interrupted`, `finished`, or `unreadable`: nothing says what was run in the folder."""
     progress: Progress = Progress()
 
 
@@ -27,7 +27,7 @@ def standing(config: RunConfig, folder: Path) -> Standing:
         return Standing("new")
     try:
         stored, progress = RunConfig.load(folder), read_progress(folder)
-    except RunError:  # whoever goes on with it says why; runs beside it are none the worse
+    except RunError:  # training will say why
         return Standing("unreadable")
     thinned = is_thinned(folder)
     covered = progress.stopped or progress.done >= config.iterations * config.transitions_per_iteration
@@ -42,15 +42,15 @@ def standing(config: RunConfig, folder: Path) -> Standing:
         return Standing("finished", progress)
     if thinned:
         raise RunError(
-            f"{folder}: holds a thinned copy of a run that is not finished; it has no checkpoint to go on from. Sweep "
-            "into the folder that the copy was made from, or choose another --out."
+            f"{folder}: holds a thinned copy of an unfinished run, without a checkpoint to resume. Sweep into the "
+            "folder that the copy was made from, or choose another --out."
         )
     return Standing("interrupted", progress)
 
 
 def _saved(folder: Path, iterations: int) -> bool:
-    """Whether the last checkpoint was written: the last line of the metrics comes a moment before it.
+    """Whether the last checkpoint was written, which happens just after the last line of the metrics.
 
-    A run in phases has none of its own, and its metrics come last.
+    A run in phases has no checkpoints of its own, and its metrics come last.
     """
     return (folder / PHASES).exists() or newest_iteration(folder / CHECKPOINTS) >= iterations
