@@ -126,10 +126,10 @@ def mix_command(
     rilco demos mix runs/ant-expert --kind gaussian --noise-rate 0.4 --out gaussian.npz
     """
     from rilco.data.formats import find_files, load_file
-    from rilco.policy.saved import load_policy
     from rilco.data.loading import expert_and_others
     from rilco.data.mixing import mix
     from rilco.data.record import check_noise_rate
+    from rilco.policy.saved import load_policy
     from rilco.tasks.table import Task
 
     check_noise_rate(noise_rate)

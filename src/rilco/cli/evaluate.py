@@ -22,8 +22,8 @@ from rilco.words import plural
 def command(run: str, as_json: bool, **how: Any) -> None:
     """Evaluate a policy with deterministic actions. RUN is a run folder (its best policy), a policy file, or a name like
     hopper#1."""
-    from rilco.policy.saved import load_policy
     from rilco.evaluation import evaluate
+    from rilco.policy.saved import load_policy
 
     policy = load_policy(run)
     outcome = evaluate(policy, **how)
