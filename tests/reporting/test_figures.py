@@ -14,7 +14,7 @@ from rilco.reporting.aggregate import experts, scores_at
 from rilco.reporting.cells import sort_results
 from rilco.reporting.drawing import figure_files, panel_svg
 from rilco.reporting.figures import draw_curves, draw_finals, draw_scores, main_methods, report_figures
-from rilco.reporting.loss_figure import PUBLISHED, loss_figure
+from rilco.reporting.loss_figure import BOUNDED, UNBOUNDED, loss_figure
 from rilco.reporting.style import in_order, method_style
 from rilco.runs.results import read_results
 
@@ -162,16 +162,7 @@ def test_scores_are_shares_of_the_experts_return(tmp_path: Path) -> None:
     assert gail.published_mean is not None
 
 
-@pytest.mark.parametrize("name", LOSSES)
-def test_our_losses_are_those_of_the_papers_table(name: str) -> None:
-    z = np.linspace(-20.0, 20.0, 401)
-    ours = np.asarray(LOSSES[name].fn(z.astype(np.float32)))
-    np.testing.assert_allclose(ours, PUBLISHED[name](z), atol=2e-6, rtol=2e-6)
-
-
 def test_every_loss_is_in_the_figure() -> None:
-    from rilco.reporting.loss_figure import BOUNDED, UNBOUNDED
-
     assert {*BOUNDED, *UNBOUNDED} == set(LOSSES)
 
 

@@ -18,8 +18,11 @@ from rilco.runs.standing import Progress, read_progress, standing
 def test_new_interrupted_and_finished(tmp_path):
     assert standing(tiny(), tmp_path / "none").state == "new"
     half = standing(tiny(), fake_run(tmp_path / "half", tiny(), iterations=4))
-    assert half == ("interrupted", Progress(80, 30.0))
-    assert standing(tiny(), fake_run(tmp_path / "whole", tiny())) == ("finished", Progress(200, 100.0))
+    assert half == ("interrupted", Progress(80, 30.0, seconds=0.4))
+    assert standing(tiny(), fake_run(tmp_path / "whole", tiny())) == (
+        "finished",
+        Progress(200, 100.0, seconds=1.0),
+    )
 
 
 def test_without_its_last_checkpoint_a_run_is_not_finished(tmp_path):
@@ -69,11 +72,11 @@ def test_progress_of_what_is_not_whole(tmp_path):
     run = fake_run(tmp_path / "run", tiny(), iterations=4)
     with (run / "metrics.jsonl").open("a") as file:
         file.write('{"transitions": 10')
-    assert read_progress(run) == Progress(80, 30.0)
+    assert read_progress(run) == Progress(80, 30.0, seconds=0.4)
     (run / "metrics.jsonl").write_text("not json\n")
     assert read_progress(run) == Progress()
 
 
 def test_progress_reads_the_end_of_long_metrics(tmp_path):
     config = tiny(steps=200_000)
-    assert read_progress(fake_run(tmp_path / "run", config)) == Progress(200_000, 100_000.0)
+    assert read_progress(fake_run(tmp_path / "run", config)) == Progress(200_000, 100_000.0, seconds=1000.0)

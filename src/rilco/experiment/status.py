@@ -36,16 +36,8 @@ class Row:
     state: str
     """`waiting`, `queued` or `started` (nothing learned yet), `running`, `finished`, `stopped`, `failed`."""
     progress: Progress = field(default_factory=Progress)
-    before: int = 0
-    """Transitions that were done when the sweep began."""
-    since: float | None = None
-    """When this sweep started it. For a queued run, when it was first seen to learn."""
-    began: tuple[float, int] | None = None
-    """When this process first saw it learn, and how far it was."""
-    pace: float | None = None
-    """Seconds per transition since then."""
-    took: float | None = None
-    """Seconds from `since` to its end."""
+    before: Progress = field(default_factory=Progress)
+    """Its progress when the sweep began."""
     reason: str = ""
     """Why it failed."""
 
@@ -54,22 +46,23 @@ class Row:
         return self.job.config.iterations * self.job.config.transitions_per_iteration
 
     @property
+    def pace(self) -> float | None:
+        """Seconds per transition, once this sweep has seen some."""
+        new = self.progress.done > self.before.done
+        return self.progress.seconds / self.progress.done if new else None
+
+    @property
     def seconds_left(self) -> float | None:
         if self.state != "running" or self.pace is None:
             return None
         return (self.total - self.progress.done) * self.pace
 
     def look(self, folder: Path) -> None:
-        """Read how far the run is. It is running once its metrics have grown."""
-        progress, now = read_progress(folder), time.monotonic()
+        """Read how far the run is. It is running once its metrics have changed."""
+        progress = read_progress(folder)
         if self.state in ("started", "queued") and progress.done != self.progress.done:
-            self.state, self.began = "running", (now, progress.done)
-            self.since = now if self.since is None else self.since
-        elif self.began is not None and progress.done < self.began[1]:  # gone back to a checkpoint
-            self.began = (now, progress.done)
+            self.state = "running"
         self.progress = progress
-        if self.began is not None and progress.done > self.began[1]:
-            self.pace = (now - self.began[0]) / (progress.done - self.began[1])
 
 
 @dataclass
@@ -85,20 +78,14 @@ class Board:
         rows = {}
         for job, there in zip(jobs, standings, strict=True):
             state = "finished" if there.state == "finished" else "waiting"
-            rows[job.name] = Row(job, state, there.progress, before=there.progress.done)
+            rows[job.name] = Row(job, state, there.progress, there.progress)
         return cls(out, rows)
-
-    def begin(self, job: Job, state: str) -> None:
-        """A run is `started` or `queued`."""
-        row = self.rows[job.name]
-        row.state, row.since = state, time.monotonic() if state == "started" else None
 
     def end(self, job: Job, state: str, reason: str = "") -> Row:
         """A run is `finished`, `stopped` or `failed`."""
         row = self.rows[job.name]
         row.look(self.out / job.name)
         row.state, row.reason = state, reason
-        row.took = None if row.since is None else time.monotonic() - row.since
         return row
 
     def look(self) -> None:
@@ -158,7 +145,7 @@ class Display:
         for name, row in self._board.rows.items():
             if row.state in ("started", "running") and name not in self._told:
                 self._told.add(name)
-                more = f", resuming after {row.before:,} transitions" if row.before else ""
+                more = f", resuming after {row.before.done:,} transitions" if row.before.done else ""
                 self.note(f"{name}: started{more}")
         now = time.monotonic()
         if now - self._last >= SUMMARY_EVERY:
@@ -203,7 +190,7 @@ def under_way(board: Board) -> str:
 
 def ending(row: Row) -> str:
     """`ant/noise-0.4/ril-co/seed-1: finished after 5,000,000 transitions in 1 h 10 min, return 812`."""
-    took = "" if row.took is None else f" in {duration(row.took)}"
+    took = f" in {duration(row.progress.seconds)}" if row.progress.done else ""
     why = f": {row.reason}" if row.reason else ""
     return (
         f"{row.job.name}: {row.state} after {row.progress.done:,} transitions{took}{_last_return(row)}{why}"

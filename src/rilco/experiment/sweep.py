@@ -207,7 +207,7 @@ def work_through(
             job = waiting.popleft()
             engine.start(job)
             running.add(job.name)
-            board.begin(job, engine.first_state)
+            board.rows[job.name].state = engine.first_state
         if stop.requested and not asked:
             asked = True
             display.note(

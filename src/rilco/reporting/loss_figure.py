@@ -1,16 +1,14 @@
-"""The losses as rilco computes them, with the formulas of the paper's table as dots."""
+"""The losses as rilco computes them."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from rilco.reporting.drawing import Figure, Panel
-
-Function = Callable[[Any], Any]
 
 STYLES: dict[str, tuple[str, Any]] = {  # colour and dashes
     "logistic": ("#0072B2", "-"),
@@ -23,34 +21,6 @@ STYLES: dict[str, tuple[str, Any]] = {  # colour and dashes
 }
 UNBOUNDED = ("logistic", "hinge", "unhinged")
 BOUNDED = ("normalized-logistic", "normalized-hinge", "sigmoid", "ap")
-
-
-def _logistic(z: np.ndarray) -> np.ndarray:
-    return np.log(1.0 + np.exp(-z))
-
-
-def _hinge(z: np.ndarray) -> np.ndarray:
-    return np.maximum(1.0 - z, 0.0)
-
-
-def _sigmoid(z: np.ndarray) -> np.ndarray:
-    return 1.0 / (1.0 + np.exp(z))
-
-
-def _normalized(loss: Function, z: np.ndarray) -> np.ndarray:
-    return loss(z) / (loss(z) + loss(-z))
-
-
-PUBLISHED: dict[str, Function] = {
-    "logistic": _logistic,
-    "hinge": _hinge,
-    "unhinged": lambda z: 1.0 - z,
-    "normalized-logistic": functools.partial(_normalized, _logistic),
-    "normalized-hinge": functools.partial(_normalized, _hinge),
-    "sigmoid": _sigmoid,
-    "ap": lambda z: 0.5 * _normalized(_logistic, z) + 0.5 * _sigmoid(z),
-}
-"""Table 1 of the paper as it stands there, apart from our numerically safe code."""
 
 
 def loss_figure() -> Figure:
@@ -80,22 +50,20 @@ def loss_figure() -> Figure:
 
 
 def _draw(axes: Any, names: Sequence[str], legend: str, summed: bool = False) -> None:
-    """Ours as lines, the paper's as dots; `summed` adds the loss of the other sign."""
+    """The losses of the margin; `summed` adds those of its negative."""
     import jax.numpy as jnp
 
     from rilco.losses import LOSSES
 
-    z, dots = jnp.linspace(-3.0, 3.0, 121), np.linspace(-3.0, 3.0, 13)
+    z = jnp.linspace(-3.0, 3.0, 121)
     for name in names:
         colour, dashes = STYLES[name]
-        ours, theirs = LOSSES[name].fn, PUBLISHED[name]
-        line, points = ours(z), theirs(dots)
+        loss = LOSSES[name].fn
         label = "AP" if name == "ap" else name.replace("-", " ")
-        if summed:
-            line, points = line + ours(-z), points + theirs(-dots)
-            label = "all bounded ones" if name in BOUNDED else label
-        axes.plot(np.asarray(z), np.asarray(line), color=colour, linestyle=dashes, label=label)
-        axes.plot(dots, points, ".", color=colour, markersize=5)
+        if summed and name in BOUNDED:
+            label = "all bounded ones"
+        values = loss(z) + loss(-z) if summed else loss(z)
+        axes.plot(np.asarray(z), np.asarray(values), color=colour, linestyle=dashes, label=label)
     axes.set(xlabel="margin z", xlim=(-3.1, 3.1))
     axes.margins(y=0.08)
     axes.legend(loc=legend, fontsize=8, handlelength=1.4)

@@ -225,8 +225,9 @@ def loss_section(content: Content) -> Iterator[Markup]:
         "The theory asks for a symmetric loss: l(z) + l(−z) is constant. Then the classifier that is best on noisy "
         "demonstrations is also best on clean ones. The unhinged loss is symmetric but unbounded below."
     )
-    caption = "The losses as rilco computes them (lines) and as the paper’s Table 1 defines them (dots)."
-    yield figure_block(content.figures["losses"], caption)
+    yield figure_block(
+        content.figures["losses"], "The losses of the paper’s Table 1, as rilco computes them."
+    )
 
 
 def coverage_section(content: Content) -> Iterator[Markup]:

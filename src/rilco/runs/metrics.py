@@ -71,7 +71,9 @@ class Progress(NamedTuple):
     last_return: float | None = None
     """Of the newest evaluation."""
     stopped: bool = False
-    """Whether the run ended of its own accord."""
+    """Whether the run stopped early by itself."""
+    seconds: float = 0.0
+    """Time that the run took so far, over all its processes."""
 
 
 def read_progress(folder: Path) -> Progress:
@@ -82,7 +84,8 @@ def read_progress(folder: Path) -> Progress:
         last = parse_line(lines[-1], file, len(lines))
         evaluated = next((line for line in reversed(lines) if b'"eval_return"' in line), None)
         newest = {} if evaluated is None else parse_line(evaluated, file, 0)
-        return Progress(last["transitions"], newest.get("eval_return"), bool(last.get(STOPPED)))
+        stopped, seconds = bool(last.get(STOPPED)), float(last.get("seconds", 0.0))
+        return Progress(last["transitions"], newest.get("eval_return"), stopped, seconds)
     return Progress()
 
 
