@@ -216,7 +216,7 @@ def _judgements(
     speaker: np.ndarray,
     config: JudgingConfig,
 ) -> list[Judgement]:
-    score = rank(opinions, probability)
+    score = rank(opinions, probability, config)
     at = np.full(len(given.names), -1)
     at[material.order] = np.arange(material.count)
     judged = []

@@ -11,8 +11,6 @@ import numpy as np
 from rilco.judging.config import JudgingConfig
 from rilco.judging.opinion import Opinion
 
-TIES = 0.01
-"""How far the judges' own orders move a score: enough to rank those of equal probability."""
 Decision = Literal["keep", "drop", "unsure"]
 
 
@@ -106,13 +104,18 @@ def join(opinions: Sequence[Opinion], trust: float, config: JudgingConfig) -> tu
     return 0.5 + trust * (probability - 0.5), speaker
 
 
-def rank(opinions: Sequence[Opinion], probability: np.ndarray) -> np.ndarray:
-    """[D] the probability, and among equals the mean place in the judges' own orders, by their standing."""
-    weight = np.array([opinion.standing for opinion in opinions]) + 1e-3
+def rank(opinions: Sequence[Opinion], probability: np.ndarray, config: JudgingConfig) -> np.ndarray:
+    """[D] scores: what is kept above what is unsure, that above what is dropped, and each by the judges' own orders.
+
+    Only judges that praise have an order, and they count by their standing.
+    """
+    weight = np.array([opinion.standing * (opinion.good > 0.5).any() for opinion in opinions]) + 1e-9
     places = np.stack(
         [np.unique(opinion.score, return_inverse=True)[1] / len(probability) for opinion in opinions]
     )
-    return probability + TIES * (weight @ places / weight.sum() - 0.5)
+    bounds = np.array([0.0, config.unsure_from, config.unsure_to, 1.0])
+    decided = (probability > config.unsure_from).astype(np.int64) + (probability >= config.unsure_to)
+    return bounds[decided] + (bounds[decided + 1] - bounds[decided]) * (weight @ places / weight.sum())
 
 
 def decide(probability: float, config: JudgingConfig) -> Decision:
