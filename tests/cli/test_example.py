@@ -28,6 +28,13 @@ def test_the_demo_tells_its_story_and_keeps_what_it_made(tmp_path, monkeypatch, 
         "EPISODES": 1,
         "EVALUATE_EVERY": 1_280,
         "VIDEO_STEPS": 10,
+        "CLEAN": {
+            "clean.clones": 2,
+            "clean.practice_rounds": 1,
+            "clean.practice_starts": 32,
+            "clean.practice_steps": 20,
+            "clean.gradient_steps": 200,
+        },
     }.items():
         monkeypatch.setattr(demo, name, value)
     said: list[str] = []
@@ -41,6 +48,7 @@ def test_the_demo_tells_its_story_and_keeps_what_it_made(tmp_path, monkeypatch, 
         "a clone of everything",
         "ril-co",
         "gail-logistic",
+        "ril-co-clean",
         "the data",
     ):
         assert f"     {name:<24} " in story
