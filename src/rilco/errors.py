@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
 
 
 class RilcoError(Exception):
@@ -54,6 +55,15 @@ def require(module: str, what: str, extra: str) -> None:
     """Raises ConfigError unless an optional library is installed: to be asked before any work is done."""
     if importlib.util.find_spec(module) is None:
         raise ConfigError(f"{what} need {module}: pip install 'rilco[{extra}]'.")
+
+
+def check_fields(config: object, expected: str, holds: Callable[[Any], bool], *names: str) -> None:
+    """Raises ConfigError unless these settings hold what is expected; `AcktrConfig.damping` is named `acktr.damping`."""
+    part = type(config).__name__.removesuffix("Config").lower()
+    for name in names:
+        value = getattr(config, name)
+        if not holds(value):
+            raise ConfigError(f"{part}.{name}: expected {expected}; got {value!r}.")
 
 
 def suggestion(name: object, known: Iterable[str]) -> str:

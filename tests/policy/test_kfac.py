@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from rilco.networks import init_mlp_uniform, trace_mlp
+from rilco.policy.config import AcktrConfig
 from rilco.policy.kfac import (
     Factors,
-    KfacConfig,
     batch_factors,
     decompose,
     init_kfac,
@@ -106,7 +106,7 @@ def test_preconditioning_solves_the_dense_system() -> None:
     (inputs, *_), (output_grads, *_) = random_statistics(rng)
     grad = random_layers(rng)[0]
     (factors,) = batch_factors((inputs,), (output_grads,))
-    direction, product = precondition(decompose(factors, 1e-6), grad, DAMPING)
+    direction, product = precondition(decompose(factors), grad, DAMPING)
 
     fisher = dense_fisher((inputs,), (output_grads,))
     expected = np.linalg.solve(fisher + DAMPING * np.eye(len(fisher)), flat([grad]))
@@ -116,7 +116,7 @@ def test_preconditioning_solves_the_dense_system() -> None:
 
 def test_small_and_negative_eigenvalues_count_as_zero() -> None:
     matrix = np.float32(np.diag([4.0, 1e-7, -1e-3, 2e-6]))
-    basis = decompose(Factors(None, matrix), 1e-6)
+    basis = decompose(Factors(None, matrix))
     np.testing.assert_allclose(np.sort(basis.outputs.values), [0.0, 0.0, 2e-6, 4.0], rtol=1e-4)
     direction, product = precondition(basis, {"b": jax.numpy.ones(4)}, DAMPING)
     np.testing.assert_allclose(direction["b"], 1.0 / np.array([4.01, 0.01, 0.01, 0.010002]), rtol=1e-4)
@@ -126,7 +126,7 @@ def test_small_and_negative_eigenvalues_count_as_zero() -> None:
 @pytest.mark.parametrize("scale, binds", [(1.0, True), (1e-4, False)])
 def test_trust_region_bounds_the_quadratic_model(layers, scale: float, binds) -> None:
     rng = np.random.default_rng(2)
-    config = KfacConfig(damping=DAMPING)
+    config = AcktrConfig(damping=DAMPING)
     statistics = random_statistics(rng)
     grads = random_layers(rng, scale)
     _, updates, trust_scale = jitted(config)(init_kfac(layers), grads, *statistics)
@@ -150,7 +150,7 @@ def test_trust_region_bounds_the_quadratic_model(layers, scale: float, binds) ->
 def test_many_updates_match_a_dense_implementation(layers) -> None:
     """Running factors, stale decompositions, trust region and momentum, against float64 and matrix solves."""
     rng = np.random.default_rng(3)
-    config = KfacConfig(eigen_interval=4, stat_decay=0.7, damping=DAMPING)
+    config = AcktrConfig(eigen_interval=4, stat_decay=0.7, damping=DAMPING)
     update = jitted(config)
     state = init_kfac(layers)
     running: list[Any] = []
@@ -186,7 +186,7 @@ def test_many_updates_match_a_dense_implementation(layers) -> None:
 def test_the_rate_scale_shortens_the_step_alone(layers) -> None:
     rng = np.random.default_rng(4)
     arguments = (init_kfac(layers), random_layers(rng), *random_statistics(rng))
-    update = jitted(KfacConfig())
+    update = jitted(AcktrConfig())
     whole_state, whole, whole_trust = update(*arguments)
     half_state, half, half_trust = update(*arguments, rate_scale=0.5)
     np.testing.assert_allclose(flat(half), 0.5 * flat(whole), rtol=1e-6)
@@ -197,7 +197,7 @@ def test_the_rate_scale_shortens_the_step_alone(layers) -> None:
 @pytest.mark.parametrize("scale", [0.0, 1e-20, 1e20, 1e30])
 def test_any_size_of_gradient_gives_a_finite_step(layers, scale: float) -> None:
     rng = np.random.default_rng(5)
-    config = KfacConfig()
+    config = AcktrConfig()
     state, updates, trust_scale = jitted(config)(
         init_kfac(layers), random_layers(rng, scale), *random_statistics(rng)
     )
@@ -209,7 +209,7 @@ def test_any_size_of_gradient_gives_a_finite_step(layers, scale: float) -> None:
 def test_samples_without_any_curvature_leave_the_gradient_over_the_damping(layers) -> None:
     nothing = [np.zeros((5, n), np.float32) for n in (3, 4, 2)]
     grads = random_layers(np.random.default_rng(6), scale=1e-6)  # too small for the trust region to bind
-    _, updates, _ = jitted(KfacConfig(damping=DAMPING))(
+    _, updates, _ = jitted(AcktrConfig(damping=DAMPING))(
         init_kfac(layers), grads, (nothing[0], nothing[1], None), (nothing[1], nothing[2], nothing[2])
     )
     np.testing.assert_allclose(flat(updates), -0.25 * 0.1 * flat(grads) / DAMPING, rtol=1e-4, atol=1e-12)
@@ -221,7 +221,7 @@ def jitted(config):
     return lambda *arguments, rate_scale=1.0: compiled(*arguments, rate_scale)
 
 
-_COMPILED: dict[KfacConfig, object] = {}
+_COMPILED: dict[AcktrConfig, object] = {}
 
 
 def _mix(old, new, decay):

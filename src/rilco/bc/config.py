@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rilco.errors import ConfigError
+from rilco.errors import ConfigError, check_fields
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,13 @@ class BcConfig:
     then the one with the lowest loss. 0 never stops early, and takes the last weights."""
 
     def __post_init__(self) -> None:
-        for name in ("learning_rate", "batch", "steps_per_iteration", "start_weight", "start_steps"):
-            self._require(name, "a positive number", getattr(self, name) > 0)
-        for name in ("weight_decay", "average_over", "patience"):
-            self._require(name, "0 or more", getattr(self, name) >= 0)
-        self._require("validation", "at least 0 and less than 1", 0 <= self.validation < 1)
+        positive = ("learning_rate", "batch", "steps_per_iteration", "start_weight", "start_steps")
+        check_fields(self, "a positive number", lambda value: value > 0, *positive)
+        counts = ("weight_decay", "average_over", "patience")
+        check_fields(self, "0 or more", lambda value: value >= 0, *counts)
+        check_fields(self, "at least 0 and less than 1", lambda value: 0 <= value < 1, "validation")
         if self.patience and not self.validation:
             raise ConfigError(
                 f"bc.patience is {self.patience}, but bc.validation is 0: stopping early needs held-out pairs to "
                 "tell when. Set bc.validation, to 0.1 for example, or leave bc.patience at 0."
             )
-
-    def _require(self, name: str, expected: str, holds: bool) -> None:
-        if not holds:
-            raise ConfigError(f"bc.{name}: expected {expected}; got {getattr(self, name)!r}.")

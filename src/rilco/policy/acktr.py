@@ -18,7 +18,7 @@ from rilco.networks import Layer, apply_mlp, init_mlp, trace_mlp
 from rilco.policy.config import AcktrConfig
 from rilco.policy.gaussian import Params, explained_variance, linear_decay
 from rilco.policy.heads import GAUSSIAN, Head
-from rilco.policy.kfac import KfacConfig, KfacState, init_kfac, update_kfac
+from rilco.policy.kfac import KfacState, init_kfac, update_kfac
 from rilco.policy.learner import Actor, PolicyLearner, Rollout
 from rilco.policy.returns import n_step_returns
 
@@ -71,21 +71,9 @@ def acktr_step(
     batch = _make_batch(params.critic, rollout, config.discount)
     grads, info = jax.grad(_loss, has_aux=True)(params, batch, config, head)
     inputs, output_grads = _fisher_statistics(params, batch, head, noise.reshape(-1))
-    kfac_config = KfacConfig(
-        learning_rate=config.learning_rate,
-        momentum=config.momentum,
-        damping=config.damping,
-        kl_clip=config.kl_clip,
-        stat_decay=config.stat_decay,
-        eigen_interval=config.eigen_interval,
-    )
+    rate_scale = linear_decay(state.kfac.step, config.total_updates) if config.learning_rate_decay else 1.0
     kfac_state, updates, scale = update_kfac(
-        kfac_config,
-        state.kfac,
-        _to_layers(grads),
-        inputs,
-        output_grads,
-        _rate_scale(config, state.kfac.step),
+        config, state.kfac, _to_layers(grads), inputs, output_grads, rate_scale
     )
     layers = jax.tree.map(jnp.add, _to_layers(params), updates)
     return AcktrState(_to_params(layers), kfac_state), info | {"trust_scale": scale}
@@ -151,13 +139,6 @@ def _fisher_statistics(
     shifts = tuple(jnp.zeros((batch.obs.shape[0], *layer["b"].shape), jnp.float32) for layer in layers)
     output_grads, inputs = jax.grad(fisher_loss, has_aux=True)(shifts)
     return inputs, output_grads
-
-
-def _rate_scale(config: AcktrConfig, step: jax.Array) -> jax.Array | float:
-    """1, or falling linearly to 0 over `total_updates`."""
-    if not config.learning_rate_decay:
-        return 1.0
-    return linear_decay(step, config.total_updates)
 
 
 def _to_layers(params: Params) -> tuple[Layer, ...]:

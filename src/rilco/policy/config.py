@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from rilco.errors import ConfigError
+from rilco.errors import ConfigError, check_fields
 
 
 @dataclass(frozen=True)
@@ -16,10 +16,10 @@ class AcktrConfig:
     """Widths of the tanh hidden layers, in the actor and in the critic."""
 
     learning_rate: float = 0.25
-    """K-FAC's step size, before the trust region."""
+    """K-FAC's step size before the trust region; also the one that the trust region is computed with."""
 
     momentum: float = 0.9
-    """Momentum of the SGD that follows the preconditioning."""
+    """Of the SGD that follows the preconditioning; its step size is learning_rate * (1 - momentum)."""
 
     discount: float = 0.99
     """Worth of the next step's reward in terms of this one's."""
@@ -31,10 +31,10 @@ class AcktrConfig:
     """Weight of the mean squared value error."""
 
     damping: float = 0.01
-    """Added to the products of the Kronecker factors' eigenvalues."""
+    """Added to every product of eigenvalues: to the diagonal of the whole Kronecker product."""
 
     kl_clip: float = 0.001
-    """Size of the trust region; see KfacConfig."""
+    """Largest learning_rate^2 * v.grad: twice the KL that the quadratic model predicts for a full step."""
 
     stat_decay: float = 0.99
     """Weight of the past in the running Kronecker factors."""
@@ -49,21 +49,14 @@ class AcktrConfig:
     """Length of that decay; needed only with `learning_rate_decay`."""
 
     def __post_init__(self) -> None:
-        for name in ("learning_rate", "damping", "kl_clip", "eigen_interval"):
-            if not getattr(self, name) > 0:
-                raise ConfigError(
-                    f"AcktrConfig.{name}: expected a positive number; got {getattr(self, name)!r}."
-                )
-        for name in ("momentum", "discount", "stat_decay"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ConfigError(
-                    f"AcktrConfig.{name}: expected at least 0 and less than 1; got {getattr(self, name)!r}."
-                )
+        positive = ("learning_rate", "damping", "kl_clip", "eigen_interval")
+        check_fields(self, "a positive number", lambda value: value > 0, *positive)
+        shares = ("momentum", "discount", "stat_decay")
+        check_fields(self, "at least 0 and less than 1", lambda value: 0 <= value < 1, *shares)
         if self.learning_rate_decay and self.total_updates <= 0:
             raise ConfigError(
-                "AcktrConfig: learning_rate_decay needs total_updates, the number of updates over which the "
-                f"learning rate falls to zero, to be positive; it is {self.total_updates}. Set it to the "
-                "planned number of iterations, or turn the decay off."
+                f"acktr.learning_rate_decay: needs acktr.total_updates, which is {self.total_updates}. Set it to the "
+                "number of iterations over which the learning rate falls to zero, or turn the decay off."
             )
 
 
@@ -117,31 +110,19 @@ class PpoConfig:
     """Length of the schedules in calls of `update`, one a rollout; needed only with a schedule."""
 
     def __post_init__(self) -> None:
-        for name in ("learning_rate", "clip_range", "epochs", "minibatch_size", "max_grad_norm"):
-            if not getattr(self, name) > 0:
-                raise ConfigError(
-                    f"PpoConfig.{name}: expected a positive number; got {getattr(self, name)!r}."
-                )
-        for name in ("entropy_coef", "value_coef"):
-            if not getattr(self, name) >= 0:
-                raise ConfigError(f"PpoConfig.{name}: expected at least 0; got {getattr(self, name)!r}.")
-        if not 0 <= self.discount < 1:
-            raise ConfigError(
-                f"PpoConfig.discount: expected at least 0 and less than 1; got {self.discount!r}."
-            )
-        if not 0 <= self.gae_lambda <= 1:
-            raise ConfigError(f"PpoConfig.gae_lambda: expected from 0 to 1; got {self.gae_lambda!r}.")
-        if self.target_kl is not None and not self.target_kl > 0:
-            raise ConfigError(
-                f"PpoConfig.target_kl: expected a positive number, or None to run all epochs; got {self.target_kl!r}."
-            )
-        for name in ("log_std_init", "log_std_final"):
-            number = getattr(self, name)
-            if number is not None and not math.isfinite(number):
-                raise ConfigError(f"PpoConfig.{name}: expected a finite number; got {number!r}.")
+        positive = ("learning_rate", "clip_range", "epochs", "minibatch_size", "max_grad_norm")
+        check_fields(self, "a positive number", lambda value: value > 0, *positive)
+        check_fields(self, "at least 0", lambda value: value >= 0, "entropy_coef", "value_coef")
+        check_fields(self, "at least 0 and less than 1", lambda value: 0 <= value < 1, "discount")
+        check_fields(self, "from 0 to 1", lambda value: 0 <= value <= 1, "gae_lambda")
+        check_fields(
+            self, "a positive number, or None", lambda value: value is None or value > 0, "target_kl"
+        )
+        check_fields(self, "a finite number", math.isfinite, "log_std_init")
+        if self.log_std_final is not None:
+            check_fields(self, "a finite number, or None", math.isfinite, "log_std_final")
         if (self.learning_rate_decay or self.log_std_final is not None) and self.total_updates <= 0:
             raise ConfigError(
-                "PpoConfig: learning_rate_decay and log_std_final need total_updates, the number of updates that "
-                f"the schedule lasts, to be positive; it is {self.total_updates}. Set it to the planned number "
-                "of iterations, or do without the schedule."
+                "ppo.learning_rate_decay and ppo.log_std_final: need ppo.total_updates, which is "
+                f"{self.total_updates}. Set it to the number of iterations, or do without the schedule."
             )

@@ -12,39 +12,15 @@ tuples of layer inputs [N, in] (None without a weight) and output gradients [N, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from rilco.networks import Layer
+from rilco.policy.config import AcktrConfig
 
-
-@dataclass(frozen=True)
-class KfacConfig:
-    """The optimiser's constants; ACKTR's values are the defaults."""
-
-    learning_rate: float = 0.25
-    """Step size before the trust region; also the one that the trust region is computed with."""
-
-    momentum: float = 0.9
-    """Of the SGD that follows the preconditioning; its step size is learning_rate * (1 - momentum)."""
-
-    damping: float = 0.01
-    """Added to every product of eigenvalues, that is, to the diagonal of the whole Kronecker product."""
-
-    kl_clip: float = 0.001
-    """Largest learning_rate^2 * v.grad: twice the KL that the quadratic model predicts for a full step."""
-
-    stat_decay: float = 0.99
-    """Weight of the past in the running factors, per update."""
-
-    eigen_interval: int = 10
-    """Updates between eigendecompositions."""
-
-    eigen_floor: float = 1e-6
-    """Eigenvalues not above it count as 0: in float32 they are rounding, and may be negative."""
+EIGEN_FLOOR = 1e-6  # eigenvalues not above it count as 0: in float32 they are rounding, and may be negative
 
 
 class Factors(NamedTuple):
@@ -91,7 +67,7 @@ def init_kfac(layers: Sequence[Layer]) -> KfacState:
 
 
 def update_kfac(
-    config: KfacConfig,
+    config: AcktrConfig,
     state: KfacState,
     grads: Sequence[Layer],
     inputs: Sequence[jax.Array | None],
@@ -106,7 +82,7 @@ def update_kfac(
     factors = _update_factors(state, batch_factors(inputs, output_grads), config.stat_decay)
     bases = jax.lax.cond(
         state.step % config.eigen_interval == 0,
-        lambda: tuple(decompose(factor, config.eigen_floor) for factor in factors),
+        lambda: tuple(decompose(factor) for factor in factors),
         lambda: state.bases,
     )
     directions, scale = _natural_gradient(config, bases, grads)
@@ -126,12 +102,10 @@ def batch_factors(
     )
 
 
-def decompose(factors: Factors, floor: float) -> Basis:
-    """Eigendecompose both factors; eigenvalues not above `floor` become 0."""
-    return Basis(
-        inputs=None if factors.inputs is None else _eigen(factors.inputs, floor),
-        outputs=_eigen(factors.outputs, floor),
-    )
+def decompose(factors: Factors) -> Basis:
+    """Eigendecompose both factors."""
+    inputs = None if factors.inputs is None else _eigen(factors.inputs)
+    return Basis(inputs, _eigen(factors.outputs))
 
 
 def precondition(basis: Basis, grad: Layer, damping: float) -> tuple[Layer, jax.Array]:
@@ -152,7 +126,7 @@ def precondition(basis: Basis, grad: Layer, damping: float) -> tuple[Layer, jax.
 
 
 def _natural_gradient(
-    config: KfacConfig, bases: Sequence[Basis], grads: Sequence[Layer]
+    config: AcktrConfig, bases: Sequence[Basis], grads: Sequence[Layer]
 ) -> tuple[tuple[Layer, ...], jax.Array]:
     """Return nu * v over all layers, and nu = min(1, sqrt(kl_clip / (learning_rate^2 * v.grad)))."""
     # v.grad is quadratic in the gradient and overflows long before it, so it is computed for the gradient
@@ -182,9 +156,9 @@ def _second_moment(x: jax.Array) -> jax.Array:
     return x.T @ x / x.shape[0]
 
 
-def _eigen(matrix: jax.Array, floor: float) -> Eigen:
+def _eigen(matrix: jax.Array) -> Eigen:
     values, vectors = jnp.linalg.eigh(matrix)
-    return Eigen(jnp.where(values > floor, values, 0.0), vectors)
+    return Eigen(jnp.where(values > EIGEN_FLOOR, values, 0.0), vectors)
 
 
 def _blank(size: int) -> Eigen:

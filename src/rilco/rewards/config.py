@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from rilco.errors import ConfigError, check_choice
+from rilco.errors import check_choice, check_fields
 
 LOSSES = ("logistic", "hinge", "sigmoid", "unhinged", "normalized-logistic", "normalized-hinge", "ap")
 """Names of margin losses; `rilco.losses` has what they are."""
@@ -47,23 +47,16 @@ class ClassifierConfig:
     """Widths of the tanh layers."""
 
     def __post_init__(self) -> None:
-        check_choice("loss", self.loss, LOSSES)
-        _require(self, "lam", "between 0 and 1", 0.0 <= self.lam <= 1.0)
-        for name in ("batch", "selected", "minibatches"):
-            _require(self, name, "at least 1", getattr(self, name) >= 1)
-        _require(
-            self,
-            "lam_schedule",
-            f"one of {', '.join(SCHEDULES)}",
-            self.lam_schedule in SCHEDULES,
-        )
-        _require(self, "lam_iterations", "0 or more", self.lam_iterations >= 0)
+        check_choice("classifier.loss", self.loss, LOSSES)
+        check_choice("classifier.lam_schedule", self.lam_schedule, SCHEDULES)
+        check_fields(self, "between 0 and 1", lambda value: 0.0 <= value <= 1.0, "lam")
+        check_fields(self, "at least 1", lambda value: value >= 1, "batch", "selected", "minibatches")
+        counts = ("lam_iterations", "candidates", "gradient_penalty")
+        check_fields(self, "0 or more", lambda value: value >= 0, *counts)
         if self.lam_schedule != "constant":
-            _require(self, "lam_iterations", "1 or more with a schedule", self.lam_iterations > 0)
-        _require(self, "candidates", "0 or more", self.candidates >= 0)
-        _require(self, "learning_rate", "positive", self.learning_rate > 0)
-        _require(self, "gradient_penalty", "0 or more", self.gradient_penalty >= 0)
-        _require(self, "hidden", "positive widths", all(width >= 1 for width in self.hidden))
+            check_fields(self, "1 or more with a schedule", lambda value: value > 0, "lam_iterations")
+        check_fields(self, "a positive number", lambda value: value > 0, "learning_rate")
+        check_fields(self, "positive widths", lambda widths: all(width >= 1 for width in widths), "hidden")
 
     @property
     def uses_pseudo_labels(self) -> bool:
@@ -89,17 +82,10 @@ class VildConfig:
     """What the reward is divided by in the bound: the lower, the more inference trusts the classifier."""
 
     def __post_init__(self) -> None:
-        _require(self, "learning_rate", "positive", self.learning_rate > 0)
-        _require(self, "cloning_steps", "0 or more", self.cloning_steps >= 0)
-        widths = len(self.hidden) > 0 and all(width >= 1 for width in self.hidden)
-        _require(self, "hidden", "at least one layer, of positive widths", widths)
-        for name, (low, high) in (("log_variance", LOG_VARIANCE_RANGE), ("log_std", LOG_STD_RANGE)):
-            value = getattr(self, name)
-            _require(self, name, f"between {low:g} and {high:g}", low <= value <= high)
-        _require(self, "temperature", "positive", self.temperature > 0)
-
-
-def _require(config: ClassifierConfig | VildConfig, name: str, expected: str, holds: bool) -> None:
-    if not holds:
-        value = getattr(config, name)
-        raise ConfigError(f"{type(config).__name__}.{name}: expected {expected}; got {value!r}. Change it.")
+        check_fields(self, "a positive number", lambda value: value > 0, "learning_rate", "temperature")
+        check_fields(self, "0 or more", lambda value: value >= 0, "cloning_steps")
+        check_fields(self, "positive widths", lambda widths: widths and min(widths) >= 1, "hidden")
+        least, most = LOG_VARIANCE_RANGE
+        check_fields(self, f"{least:g} to {most:g}", lambda value: least <= value <= most, "log_variance")
+        low, high = LOG_STD_RANGE
+        check_fields(self, f"{low:g} to {high:g}", lambda value: low <= value <= high, "log_std")
