@@ -52,7 +52,7 @@ def on_host(normalizer: Normalizer) -> Normalizer:
 
 def on_device(normalizer: Normalizer) -> Normalizer:
     """As JAX's float32."""
-    return Normalizer(*(jnp.asarray(array, jnp.float32) for array in normalizer))
+    return jax.device_put(Normalizer(*(np.asarray(array, np.float32) for array in normalizer)))
 
 
 def normalize(normalizer: Normalizer, x: jax.Array) -> jax.Array:
