@@ -101,7 +101,7 @@ def test_worker_whose_environment_raises_is_named_with_its_traceback():
     with pytest.raises(WorkerError) as caught:
         pool.collect(policy, 1)
     message = str(caught.value)
-    assert "Worker 0 (environments 0 to 3)" in message or "Worker 1 (environments 4 to 7)" in message
+    assert "Worker 0 (environments 0 to 3, " in message or "Worker 1 (environments 4 to 7, " in message
     assert "the gripper is stuck" in message
     assert "in step" in message
     assert_gone(pids)

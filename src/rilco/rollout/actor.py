@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +21,15 @@ EVALUATION_ENVS = 2  # a worker: a Bullet client takes 30 MB
 class EnvironmentSlice:
     """Environments `first` to `last` of the run, with the episode that each of them is in.
 
-    The policy is always evaluated on the whole run's batch, a row for each environment, with zeros in the
-    rows of other workers: a matrix product may round differently for another number of rows, and results
-    must not depend on how environments are dealt out.
+    Its public methods are the commands that `RolloutPool` sends. The policy is always evaluated on the whole run's
+    batch, a row for each environment, with zeros in the rows of other workers. A matrix product may round differently
+    for another number of rows, and results must not depend on how environments are dealt out.
     """
 
-    def __init__(self, task: Task, sizes: Sizes, seed: int, first: int, last: int) -> None:
-        self.sizes, self.seed = sizes, seed
+    def __init__(
+        self, task: Task, sizes: Sizes, shared: SharedArrays, *, seed: int, first: int, last: int
+    ) -> None:
+        self.task, self.sizes, self.shared, self.seed = task, sizes, shared, seed
         self.seeds = RepositionedGenerator(seed, EPISODE)
         self.rows = slice(first, last)
         self.first = first
@@ -36,27 +39,28 @@ class EnvironmentSlice:
         self.episode = np.zeros(last - first, np.int64)
         self.episode_return = np.zeros(last - first)
 
-    def start(self, shared: SharedArrays) -> None:
+    def start(self) -> None:
         """Begin episode 0 everywhere, and show where."""
         self.obs[self.rows] = self._reset(list(range(self.batch.num_envs)))
-        shared["obs"][0, self.rows] = self.obs[self.rows]
+        self.shared["obs"][0, self.rows] = self.obs[self.rows]
 
-    def collect(self, iteration: int, steps: range, shared: SharedArrays, sampled: bool = True) -> None:
-        """Act in these of the iteration's steps and write the transitions into this slice's rows."""
-        rows, sizes = self.rows, self.sizes
+    def collect(self, iteration: int, first: int, last: int, sampled: bool) -> None:
+        """Act in steps `first` to `last` of the iteration and write the transitions into this slice's rows."""
+        rows, sizes, shared = self.rows, self.sizes, self.shared
         policy = shared.read_policy()
         rng = generator(self.seed, ACTION_NOISE, iteration)
         noise = sizes.actions.noise(rng, sizes.num_steps, sizes.num_envs)[:, rows]
         std = np.exp(policy.log_std)
-        for t in steps:
+        for t in range(first, last):
             output = policy.mean(self.obs)[rows]
             action = sizes.actions.act(output, noise[t] if sampled else None, std)
             shared["obs"][t, rows] = self.obs[rows]
             shared["action"][t, rows] = action
-            self._step(action, t, shared)
-        shared["obs"][steps.stop, rows] = self.obs[rows]
+            self._step(action, t)
+        shared["obs"][last, rows] = self.obs[rows]
 
-    def _step(self, action: np.ndarray, t: int, shared: SharedArrays) -> None:
+    def _step(self, action: np.ndarray, t: int) -> None:
+        shared = self.shared
         obs, reward, terminated, truncated = self.batch.step(self.sizes.actions.decode(action))
         shared["beat"][self.rows] += 1
         shared["reward"][t, self.rows] = reward
@@ -82,24 +86,44 @@ class EnvironmentSlice:
         ]
         return np.concatenate(starts)
 
-    def replay(
-        self, episode: np.ndarray, lengths: np.ndarray, actions: np.ndarray, shared: SharedArrays
-    ) -> None:
+    def replay(self, episode: list[int], lengths: list[int], actions: str) -> None:
         """Return to where a checkpoint was: restart each episode and repeat its actions so far.
 
-        `actions` [sum of lengths, action_dim] holds the environments' actions one after the other.
+        `actions` are the bytes of [sum of lengths, action_dim], the environments' actions one after the other.
         """
+        taken = np.frombuffer(bytes.fromhex(actions), np.float32).reshape(-1, self.sizes.action_dim)
+        taken = self.sizes.actions.decode(taken)
+        length = np.array(lengths)
+        offsets = np.cumsum(length) - length
         self.episode[:] = episode
         self.obs[self.rows] = self._reset(list(range(self.batch.num_envs)))
         self.episode_return[:] = 0.0
-        offsets = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(int)
-        for t in range(int(lengths.max(initial=0))):
-            rows = np.flatnonzero(lengths > t)
-            taken = self.sizes.actions.decode(actions[offsets[rows] + t])
-            outcome = self.batch.step(taken, rows.tolist())
+        for t in range(int(length.max(initial=0))):
+            rows = np.flatnonzero(length > t)
+            outcome = self.batch.step(taken[offsets[rows] + t], rows.tolist())
             self.obs[self.first + rows] = outcome.obs
             self.episode_return[rows] += outcome.reward
-            shared["beat"][self.rows] += 1
+            self.shared["beat"][self.rows] += 1
+        self.shared["obs"][0, self.rows] = self.obs[self.rows]
+        self.shared["episode_return"][0, self.rows] = self.episode_return
+
+    def evaluate(self, seed: int, occasion: int, episodes: list[int], total: int) -> dict[str, Any]:
+        """See `evaluate` below."""
+        policy, beat = self.shared.read_policy(), self.shared["beat"][self.rows]
+        returns, lengths = evaluate(self.task, policy, (seed, occasion), range(*episodes), total, beat)
+        return {"returns": returns, "lengths": lengths}
+
+    def mark(self) -> None:
+        """For the benchmark: prepare to repeat the next `collect`."""
+        from rilco.rollout import bare
+
+        self._mark = bare.mark(self.batch, self.episode)
+
+    def bare(self) -> None:
+        """For the benchmark: repeat the last `collect` with the simulator alone."""
+        from rilco.rollout import bare
+
+        bare.replay(self._mark, self.shared, self.first, self.seeds)
 
     def close(self) -> None:
         self.batch.close()

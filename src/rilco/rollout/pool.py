@@ -25,10 +25,8 @@ from rilco.rollout.layout import SharedArrays, Sizes, total_bytes
 from rilco.tasks.table import Task
 from rilco.tasks.trust import require_trust
 
-# Workers compute small matrix products: threads would only spin (measured in the trial).
+# Workers compute small matrix products: threads would only spin.
 SINGLE_THREADED = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-
-
 PATIENCE = "RILCO_STEP_TIMEOUT"
 Observe = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """Shown every step's observations [B, obs_dim]; returns the mean and variance to normalise them by."""
@@ -191,50 +189,39 @@ class RolloutPool:
                 except (EOFError, OSError):
                     raise self._lost(i, command) from None
                 if not reply["ok"]:
-                    raise self._failed(i, command, reply["traceback"])
+                    said = f"Its traceback:\n\n{reply['traceback'].rstrip()}"
+                    raise self._stopped(i, f"raised during {command!r}; the run was stopped. {said}")
                 answers[i] = reply["answer"]
         return [answers[i] for i in wanted]
 
-    def _failed(self, i: int, command: str, shown: str) -> WorkerError:
-        a, b = self._slices[i]
-        error = WorkerError(
-            f"Worker {i} (environments {a} to {b - 1}) raised during {command!r}; the run was stopped. Its "
-            f"traceback:\n\n{shown.rstrip()}"
-        )
-        self.close()
-        return error
-
     def _hangs(self, i: int, command: str) -> WorkerError:
-        a, b = self._slices[i]
         self._processes[i].popen.kill()
-        error = WorkerError(
-            f"Worker {i} (environments {a} to {b - 1}) took no step for {self.patience:g} s during {command!r}: its "
-            "environment hangs, or is slower than that; the run was stopped. Set the environment variable "
-            f"{PATIENCE} to more seconds, or to 0 to wait for ever."
+        return self._stopped(
+            i,
+            f"took no step for {self.patience:g} s during {command!r}: its environment hangs, or is slower than that; "
+            f"the run was stopped. Set the environment variable {PATIENCE} to more seconds, or to 0 to wait for ever.",
         )
-        self.close()
-        return error
 
     def _lost(self, i: int, command: str) -> WorkerError:
-        """A worker died: say which, how, and what it last wrote to its standard error."""
-        process, (a, b) = self._processes[i], self._slices[i]
+        """A worker died: say how, and what it last wrote to its standard error."""
+        process = self._processes[i]
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.popen.wait(timeout=5)
         code = process.popen.returncode
-        how = (
-            f"was killed by {signal.Signals(-code).name}" if code and code < 0 else f"exited with code {code}"
-        )
+        killed = f"was killed by {signal.Signals(-code).name}" if code and code < 0 else ""
         process.errors.seek(0)
         shown = process.errors.read().decode(errors="replace").strip()[-4000:]
         detail = (
-            f" Its standard error ends:\n\n{shown}" if shown else " It wrote nothing to its standard error."
+            f"Its standard error ends:\n\n{shown}" if shown else "It wrote nothing to its standard error."
         )
-        error = WorkerError(
-            f"Worker {i} (environments {a} to {b - 1}, process {process.popen.pid}) {how} during {command!r}; "
-            f"the run was stopped.{detail}"
-        )
+        how = f"{killed or f'exited with code {code}'} during {command!r}"
+        return self._stopped(i, f"{how}; the run was stopped. {detail}")
+
+    def _stopped(self, i: int, what: str) -> WorkerError:
+        """Ends the pool, because of one worker."""
+        (a, b), pid = self._slices[i], self._processes[i].popen.pid
         self.close()
-        return error
+        return WorkerError(f"Worker {i} (environments {a} to {b - 1}, process {pid}) {what}")
 
     def close(self) -> None:
         """End all workers; safe to call twice."""
@@ -282,16 +269,9 @@ def _start_process(memory: int) -> _Process:
         **SINGLE_THREADED,
         "PYTHONPATH": os.pathsep.join(p or os.getcwd() for p in sys.path),
     }
+    numbers = theirs.fileno(), memory, os.getpid()
     popen = subprocess.Popen(
-        [
-            sys.executable,
-            "-P",
-            "-m",
-            "rilco.rollout.worker",
-            str(theirs.fileno()),
-            str(memory),
-            str(os.getpid()),
-        ],
+        [sys.executable, "-P", "-m", "rilco.rollout.worker", *map(str, numbers)],
         pass_fds=(theirs.fileno(), memory),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

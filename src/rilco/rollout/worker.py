@@ -9,84 +9,30 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import faulthandler
-import functools
 import json
 import os
 import signal
 import sys
 import traceback
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
-from rilco.policy.saved import Policy
-from rilco.rollout.actor import EnvironmentSlice, evaluate
+from rilco.rollout.actor import EnvironmentSlice
 from rilco.rollout.layout import SharedArrays, Sizes
 from rilco.tasks.table import Task
-
-if TYPE_CHECKING:
-    from rilco.rollout.bare import BareReplay
-
 
 PR_SET_PDEATHSIG = 1  # from the system's prctl.h
 
 
-class Worker:
-    """Answers one command at a time."""
-
-    def __init__(self, setup: dict[str, Any], memory: int) -> None:
-        sizes = Sizes.from_json(setup["sizes"])
-        self.task, self.seed = Task(**setup["task"]), setup["seed"]
-        self.shared = SharedArrays(sizes, memory)
-        self.slice = EnvironmentSlice(self.task, sizes, self.seed, setup["first"], setup["last"])
-
-    def start(self) -> None:
-        self.slice.start(self.shared)
-
-    def collect(self, iteration: int, first: int, last: int, sampled: bool) -> None:
-        self.slice.collect(iteration, range(first, last), self.shared, sampled)
-
-    def replay(self, episode: list[int], lengths: list[int], actions: str) -> None:
-        flat = np.frombuffer(bytes.fromhex(actions), np.float32).reshape(-1, self.slice.sizes.action_dim)
-        self.slice.replay(np.array(episode), np.array(lengths), flat, self.shared)
-        self.shared["obs"][0, self.slice.rows] = self.slice.obs[self.slice.rows]
-        self.shared["episode_return"][0, self.slice.rows] = self.slice.episode_return
-
-    def evaluate(self, seed: int, occasion: int, episodes: list[int], total: int) -> dict[str, Any]:
-        policy: Policy = self.shared.read_policy()
-        returns, lengths = evaluate(
-            self.task, policy, (seed, occasion), range(*episodes), total, self.shared["beat"][self.slice.rows]
-        )
-        return {"returns": returns, "lengths": lengths}
-
-    def mark(self) -> None:
-        """For the benchmark: prepare to repeat the next `collect`."""
-        self.bare_replay.mark(self.slice.episode)
-
-    def bare(self) -> None:
-        """For the benchmark: repeat the last `collect` with the simulator alone."""
-        self.bare_replay.replay(self.shared)
-
-    @functools.cached_property
-    def bare_replay(self) -> BareReplay:
-        from rilco.rollout.bare import BareReplay
-
-        return BareReplay(self.slice.batch, self.seed, self.slice.first)
-
-    def close(self) -> None:
-        self.slice.close()
-
-
 def serve(connection: Connection, memory: int) -> None:
     """Answer commands until the learner closes its end."""
-    worker: Worker | None = None
+    worker: EnvironmentSlice | None = None
     try:
         while True:
             message = json.loads(connection.recv_bytes())
             try:
                 if message["command"] == "setup":
-                    worker, answer = Worker(message["arguments"], memory), None
+                    worker, answer = set_up(memory, **message["arguments"]), None
                 else:
                     answer = getattr(worker, message["command"])(**message["arguments"])
                 reply = {"ok": True, "answer": answer}
@@ -98,6 +44,12 @@ def serve(connection: Connection, memory: int) -> None:
     finally:
         if worker is not None:
             worker.close()
+
+
+def set_up(memory: int, task: dict[str, Any], sizes: dict[str, Any], **place: int) -> EnvironmentSlice:
+    """The environments of this worker; `place` is the run's seed, and which environments they are."""
+    known = Sizes.from_json(sizes)
+    return EnvironmentSlice(Task(**task), known, SharedArrays(known, memory), **place)
 
 
 def die_with_parent() -> None:
