@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -52,36 +52,72 @@ def collect(
     """
     _check_amounts(pairs, episodes, action_noise)
     std = _action_std(policy, deterministic, action_noise)
+    wanted = pairs if episodes is None else episodes
+    chosen, done = [], 0
     num_envs = num_envs if episodes is None else min(num_envs, episodes)
+    with contextlib.closing(_play(policy, task, std, seed, num_envs)) as played:
+        for columns in played:
+            chosen.append(columns)
+            done += len(columns[0]) if episodes is None else 1
+            progress(min(done, wanted))
+            if done >= wanted:
+                break
+    obs, action, reward, terminated, truncated = map(np.concatenate, zip(*chosen, strict=True))
+    return Demonstrations(
+        obs,
+        action,
+        discrete=bool(policy.actions.choices),
+        reward=reward,
+        terminated=terminated,
+        truncated=truncated,
+        episode=np.repeat(np.arange(len(chosen)), [len(columns[0]) for columns in chosen]),
+        expert=None if expert is None else np.full(len(obs), expert),
+        demonstrator_names=(name,),
+    )
+
+
+class _Playing(NamedTuple):
+    """One episode in the making."""
+
+    episode: int
+    rng: np.random.Generator  # of the noise on its actions
+    steps: list[tuple[np.ndarray, np.ndarray, float, bool, bool]]
+
+
+def _play(
+    policy: Policy, task: Task, std: np.ndarray | None, seed: int, num_envs: int
+) -> Generator[list[np.ndarray], None, None]:
+    """Whole episodes in the order of their numbers: obs, action, reward, terminated and truncated of each."""
     seeds = RepositionedGenerator(seed, EVALUATION)
-    finished = _Finished(pairs, episodes)
-    playing = [_Recording(episode, seed) for episode in range(num_envs)]
+    playing = [_Playing(k, generator(seed, ACTION_NOISE, k), []) for k in range(num_envs)]
+    ended: dict[int, list[np.ndarray]] = {}  # that wait for an earlier one
+    next_number = 0
     batch = task.make_batch(num_envs)
     try:
         check_fits(policy, task)
         with _environment_of(task):
-            obs = batch.reset(range(num_envs), (seeds.at(recording.episode) for recording in playing))
-        # Episodes in order of their number until they hold enough; the last ones are played to their end.
-        while not finished.enough:
-            noise = None if std is None else np.stack([recording.noise(policy) for recording in playing])
-            action = policy.actions.decode(
-                policy.actions.act(policy.mean(obs), noise, 0.0 if std is None else std)
-            )
+            obs = batch.reset(range(num_envs), (seeds.at(one.episode) for one in playing))
+        while True:
+            noise = None if std is None else np.stack([policy.actions.noise(one.rng) for one in playing])
+            output = policy.actions.act(policy.mean(obs), noise, 0.0 if std is None else std)
+            action = policy.actions.decode(output)
             with _environment_of(task):
                 outcome = batch.step(action)
-            for row, recording in enumerate(playing):
-                ended = bool(outcome.terminated[row]), bool(outcome.truncated[row])
-                recording.add(obs[row], action[row], outcome.reward[row], *ended)
+            for row, one in enumerate(playing):
+                ends = bool(outcome.terminated[row]), bool(outcome.truncated[row])
+                one.steps.append((obs[row].copy(), action[row].copy(), float(outcome.reward[row]), *ends))
             obs = outcome.obs.copy()
             for row in np.flatnonzero(outcome.terminated | outcome.truncated).tolist():
-                finished.add(playing[row])
-                playing[row] = _Recording(1 + max(recording.episode for recording in playing), seed)
+                ended[playing[row].episode] = list(map(np.array, zip(*playing[row].steps, strict=True)))
+                k = 1 + max(one.episode for one in playing)
+                playing[row] = _Playing(k, generator(seed, ACTION_NOISE, k), [])
                 with _environment_of(task):
-                    obs[row] = batch.reset([row], [seeds.at(playing[row].episode)])[0]
-            progress(finished.amount)
+                    obs[row] = batch.reset([row], [seeds.at(k)])[0]
+            while next_number in ended:
+                yield ended.pop(next_number)
+                next_number += 1
     finally:
         batch.close()
-    return _join(finished.leading, expert, name, discrete=bool(policy.actions.choices))
 
 
 class NoiseLevel(NamedTuple):
@@ -154,54 +190,6 @@ def _bisect(
     return min(tried, key=lambda variance: abs(tried[variance] - target))
 
 
-class _Recording:
-    """One episode in the making, and the noise of its actions."""
-
-    def __init__(self, episode: int, seed: int) -> None:
-        self.episode = episode
-        self.rows: list[tuple[np.ndarray, np.ndarray, float, bool, bool]] = []
-        self._rng = generator(seed, ACTION_NOISE, episode)
-
-    def noise(self, policy: Policy) -> np.ndarray:
-        return policy.actions.noise(self._rng)
-
-    def add(
-        self, obs: np.ndarray, action: np.ndarray, reward: float, terminated: bool, truncated: bool
-    ) -> None:
-        self.rows.append((obs.copy(), action.copy(), float(reward), terminated, truncated))
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        names = ("obs", "action", "reward", "terminated", "truncated")
-        return {
-            name: np.array(column) for name, column in zip(names, zip(*self.rows, strict=True), strict=True)
-        }
-
-
-class _Finished:
-    """Episodes 0, 1, 2, ... up to the first that is still played, and no more than were asked for."""
-
-    def __init__(self, pairs: int, episodes: int | None) -> None:
-        self._wanted, self._count_pairs = (pairs, True) if episodes is None else (episodes, False)
-        self._waiting: dict[int, dict[str, np.ndarray]] = {}
-        self._done = 0
-        self.leading: list[dict[str, np.ndarray]] = []
-
-    def add(self, recording: _Recording) -> None:
-        self._waiting[recording.episode] = recording.arrays()
-        while len(self.leading) in self._waiting and not self.enough:
-            self.leading.append(self._waiting.pop(len(self.leading)))
-            self._done += len(self.leading[-1]["obs"]) if self._count_pairs else 1
-
-    @property
-    def enough(self) -> bool:
-        return self._done >= self._wanted
-
-    @property
-    def amount(self) -> int:
-        """Of what was asked for, pairs or episodes."""
-        return min(self._done, self._wanted)
-
-
 def _action_std(policy: Policy, deterministic: bool, action_noise: float) -> np.ndarray | None:
     """[action_dim]: of the policy's own noise and of what is added, or None if there is neither. Choices have none."""
     if policy.actions.choices:
@@ -236,21 +224,3 @@ def _environment_of(task: Task) -> Iterator[None]:
             f"{task.name}: the environment raised {type(error).__name__}: {error}. Nothing was collected. The "
             "environment must be mended."
         ) from error
-
-
-def _join(
-    chosen: list[dict[str, np.ndarray]], expert: bool | None, name: str, *, discrete: bool
-) -> Demonstrations:
-    columns = {key: np.concatenate([episode[key] for episode in chosen]) for key in chosen[0]}
-    lengths = [len(episode["obs"]) for episode in chosen]
-    return Demonstrations(
-        columns["obs"],
-        columns["action"],
-        discrete=discrete,
-        reward=columns["reward"],
-        terminated=columns["terminated"],
-        truncated=columns["truncated"],
-        episode=np.repeat(np.arange(len(chosen)), lengths),
-        expert=None if expert is None else np.full(sum(lengths), expert),
-        demonstrator_names=(name,),
-    )
