@@ -20,12 +20,13 @@ from rilco.tasks.table import Task
 
 FORMAT = "rilco-run-"
 VERSION = 2
-"""Of what a run computes. Version 1 learned its first iteration from raw observations, and evaluated every policy from
-the same start states: its results can be read and compared, but not gone on from."""
+"""Of what a run computes. Version 1 learned its first iteration from raw observations, and all its evaluations had the
+same start states. Its runs can be read and compared, but not resumed."""
 DEMO_KINDS = ("policy", "gaussian")
 PLACE = ("method", "task", "demos", "noise_rate", "demo_kind", "steps", "seed")
-"""Settings in which runs of a comparison differ; the next ones only say when a run is looked at."""
+"""Settings in which runs of a comparison differ."""
 LOOKS = ("evaluate_every", "evaluation_episodes", "final_episodes", "snapshot_every")
+"""Settings that only say when a run is evaluated, and what it keeps."""
 
 
 @dataclass(frozen=True)

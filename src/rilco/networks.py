@@ -62,9 +62,8 @@ def trace_mlp(
 ) -> tuple[jax.Array, tuple[jax.Array, ...]]:
     """`apply_mlp` that also returns what entered each layer, and can shift what leaves it.
 
-    `perturbations` holds one array [..., out] per layer, added to the layer's output before its tanh. The
-    gradient with respect to a zero perturbation is the gradient with respect to that output, sample by
-    sample: with the layer inputs, all that K-FAC needs to see.
+    `perturbations` holds one array [..., out] per layer, added to the layer's output before its tanh. The gradient with
+    respect to a zero perturbation is that with respect to the output, sample by sample. K-FAC needs it and the inputs.
     """
     inputs = []
     for index, layer in enumerate(layers):

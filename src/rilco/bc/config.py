@@ -22,15 +22,14 @@ class BcConfig:
     weight_decay: float = 0.0
     """Share of every weight that is taken off in a gradient step, times the learning rate (AdamW)."""
     average_over: int = 0
-    """The policy's weights are a moving average over about so many gradient steps; 0 takes the last weights."""
+    """Gradient steps over which the policy's weights are averaged, exponentially; 0 takes the last weights."""
     start_weight: float = 1.0
-    """How much each of an episode's first `start_steps` pairs counts, beside 1 of the others. Starts are few in a
-    demonstration and differ most, so that clones fall there."""
+    """Weight of an episode's first pairs; the others weigh 1. Starts are few and differ most, so clones fall there."""
     start_steps: int = 150
-    """How many pairs that are."""
+    """Pairs at the start of an episode that `start_weight` is for."""
     validation: float = 0.0
-    """Share of the episodes that is held out, whole, to measure the loss on; of a single episode's pairs,
-    consecutive ones. 0 trains on everything: of ten episodes, the tenth made Walker2D fall less often."""
+    """Share of the episodes that is held out to measure the loss on. Of a single episode, consecutive pairs are. 0 trains
+    on everything: of ten episodes, the tenth made Walker2D fall less often."""
     patience: int = 0
     """Validations, one every 100 iterations, without a new lowest loss after which training stops. The policy is
     then the one with the lowest loss. 0 never stops early, and takes the last weights."""

@@ -1,7 +1,7 @@
 """Behaviour cloning from start to end: in memory (`clone`), or in the loop of a run.
 
-No transitions are made. An iteration is a few gradient steps and stands for the transitions that the other methods
-make in one, so that lengths, intervals and logs line up.
+No transitions are made. An iteration is a few gradient steps. It stands for the transitions of an iteration of other
+methods, so that lengths, intervals and logs line up.
 """
 
 from __future__ import annotations

@@ -41,11 +41,11 @@ def collect(
     num_envs: int = 4,
     progress: Progress = lambda done: None,
 ) -> Demonstrations:
-    """At least `pairs` pairs in whole episodes, or that many `episodes`; the same arguments give the same bytes.
+    """Play at least `pairs` pairs in whole episodes, or so many `episodes`; the same arguments give the same bytes.
 
-    A few environments play episodes side by side; an episode's start and its noise depend on its number alone.
-    `action_noise` is the variance of Gaussian noise on every action, in units of the policy's actions; what is recorded
-    is the action with its noise, as it was executed. `progress` is told the number of finished pairs, or episodes.
+    `num_envs` environments play side by side. An episode's start and its noise depend on its number alone.
+    `action_noise` is the variance of Gaussian noise on every action, in units of the policy's actions. Actions are
+    recorded with their noise, as they were executed. `progress` is told how many pairs, or episodes, are finished.
 
         >>> rilco.collect(rilco.load_policy("runs/mine"), rilco.Task(env="Pendulum-v1"), episodes=2)
         Demonstrations(obs=[400, 3], action=[400, 1], episodes=2, demonstrators=1, known=[reward, terminated, truncated])

@@ -1,7 +1,7 @@
 """What a dataset holds: episodes, lengths, returns, every dimension, and what is wrong with it.
 
-A file is gone through in blocks of rows, so that memory maps are never read as a whole; and unlike for
-training, NaN and infinite values are counted here, not refused.
+Data is read in blocks of rows, so that memory maps are never read as a whole. NaN and infinite values, which training
+refuses, are counted here.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Inspection:
 
     @property
     def mean_reward(self) -> float | None:
-        """A pair."""
+        """Mean reward of a pair."""
         return None if self.returns is None else float(self.returns.sum()) / self.pairs
 
     def remarks(self) -> list[str]:

@@ -22,12 +22,11 @@ def load_demonstrations(
     obs_keys: Sequence[str] = (),
     flat_too: bool = False,
 ) -> Demonstrations:
-    """Loads one file, several, or a folder of them; each is a demonstrator, the expert first where known.
+    """Load one file, several, or a folder of them; each is a demonstrator, the expert first where known.
 
-    With a noise rate the files are mixed by the paper's protocol, which needs their ground truth: one file of
-    an expert (in the authors' naming `P1.0`) and others that are not (`P0.4` to `P0.0`); `seed` is that of `mix`.
-    Without a noise rate, every pair is used. `obs_keys` chooses what makes up an observation in formats that name its
-    parts; with `flat_too`, files without names are taken to hold just that.
+    Without a noise rate, every pair is used. With one, the files are mixed by the paper's protocol; `seed` is that of
+    `mix`. One file must be an expert's and all others non-experts', by what they hold or by the authors' names (`P1.0`
+    for the expert, `P0.4` to `P0.0`). `obs_keys` and `flat_too` are those of `load_file`.
 
         >>> rilco.load_demonstrations("mine.hdf5")
         Demonstrations(obs=[600, 3], action=[600, 1], episodes=12, demonstrators=1, known=[])

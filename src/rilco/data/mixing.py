@@ -17,9 +17,9 @@ RUN_LENGTH = 50
 PAIRS_PER_EXPERT_PAIR = {0.0: 0.0, 0.1: 0.1, 0.2: 0.25, 0.3: 0.5, 0.4: 0.75, 0.5: 1.0}
 """Noise rate -> non-expert pairs, of all demonstrators together, for each expert pair.
 
-Beside 10000 expert pairs, five non-experts give 200, 500, 1000 and 1500 pairs each at 0.1, 0.2, 0.3 and 0.4:
-the paper's datasets, with true fractions of 1/11, 1/5, 1/3 and 3/7. The rate 0.5 itself is refused; it
-anchors the rates above 0.4, so that the expert's share stays above one half.
+Beside 10000 expert pairs, five non-experts give 200, 500, 1000 and 1500 pairs each at 0.1, 0.2, 0.3 and 0.4. These are
+the paper's datasets; their true fractions are 1/11, 1/5, 1/3 and 3/7. The rate 0.5 itself is refused. It anchors the
+rates above 0.4, so that the expert's share stays above one half.
 """
 
 _GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
@@ -39,10 +39,10 @@ def pairs_from_each(noise_rate: float, expert_pairs: int, non_experts: int) -> i
 def run_starts(length: int, pairs: int, offset: int = 0) -> np.ndarray:
     """First rows of the runs of 50 (the last one the rest) that take `pairs` out of `length` rows.
 
-    The rows left out are shared evenly among the runs, some of each share before its run and some after. Runs
-    at even distances would beat against the episodes: ten runs in ten episodes of 1000 steps would all show
-    the first 50 steps. So where a run lies in its share follows multiples of the golden ratio modulo 1, which
-    fill it evenly however many there are; `offset` continues the sequence in the next file.
+    The rows left out are shared evenly among the runs, some of each share before its run and some after. Runs at even
+    distances would beat against the episodes: ten runs in ten episodes of 1000 steps would all show the first 50 steps.
+    So the place of a run in its share follows multiples of the golden ratio modulo 1, which fill it evenly. `offset`
+    continues the sequence in the next file.
     """
     run = np.arange(-(-pairs // RUN_LENGTH))
     place = (run + offset + 0.5) * _GOLDEN_RATIO % 1.0

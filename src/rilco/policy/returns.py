@@ -16,9 +16,9 @@ def n_step_returns(
 ) -> jax.Array:
     """Sum discounted rewards to the end of the rollout, and take the critic's word for the rest: [T, B].
 
-    A terminal step is worth its reward. A truncated step is worth its own value estimate, which gives it no
-    advantage: the observation after it was replaced by the reset, so what would have followed is unknown. A
-    step that is both is terminal, since its return is then known exactly.
+    A terminal step is worth its reward. A truncated step is worth its own value estimate, so it has no advantage: what
+    would have followed is unknown, because the reset replaced the observation after it. A step that is both is
+    terminal, since its return is known exactly.
     """
     cut = truncated & ~terminated
 
@@ -43,8 +43,8 @@ def generalized_advantages(
 ) -> jax.Array:
     """Average the advantages of all n-step returns with weights lambda^(n-1) (GAE; Schulman et al. 2016): [T, B].
 
-    Ends count as in `n_step_returns`, of which lambda 1 is the advantage: nothing follows a terminal step, and
-    a truncated step has no advantage, so that what came before it relies on its value estimate.
+    Lambda 1 gives `n_step_returns` minus the value. Ends count as there: nothing follows a terminal step, and a truncated
+    step has no advantage. What came before it relies on its value estimate.
     """
     following_value = jnp.concatenate([value[1:], last_value[None]])
     delta = reward + discount * jnp.where(terminated, 0.0, following_value) - value

@@ -1,10 +1,10 @@
 """Robust imitation with pseudo-labels: RIL-Co (Algorithm 1) and its ablation RIL-P.
 
-Two extensions that the paper proposes are here too: lambda that grows (`ClassifierConfig.lam_schedule`), and pairs
-that are known to be non-expert in the second term of the risk, beside pseudo-labels or in their place.
+Two extensions that the paper proposes are here, too. Lambda may grow (`ClassifierConfig.lam_schedule`). Known non-expert
+pairs may enter the second term of the risk, beside pseudo-labels or in their place.
 
-The classifiers are stacked on a leading axis C and mapped over: two for RIL-Co, each labelling candidates
-for the other; one for RIL-P, labelling its own; one and no candidates for GAIL (`gail.py`).
+The classifiers are stacked on a leading axis C and mapped over. RIL-Co has two, each labelling candidates for the
+other. RIL-P has one, labelling its own. GAIL has one and no candidates (`gail.py`).
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class ClassifierState(NamedTuple):
 class Draws(NamedTuple):
     """Demonstration pairs of one iteration: M mini-batches from each of C disjoint parts.
 
-    Of the n rows of a mini-batch the first `config.batch` are for the first term of the risk and the rest,
-    all other pairs, are the candidates for pseudo-labels.
+    Of the n rows of a mini-batch the first `config.batch` are for the first term of the risk. The rest, all other pairs,
+    are the candidates for pseudo-labels.
     """
 
     obs: np.ndarray  # [M, C, n, D]

@@ -85,9 +85,8 @@ class BulletBatch:
     ) -> np.ndarray:
         """Start new episodes in `rows`, each drawing its joint angles from its generator.
 
-        `first` reproduces a quirk of the stock environments: in the first episode after construction
-        the potential at the start is computed before the floor counts as a body part, which shifts the
-        first reward of that episode.
+        `first` reproduces a quirk of the stock environments. In the first episode after construction, the potential at the
+        start is computed before the floor counts as a body part. That shifts the first reward.
         """
         raw = []
         for row, rng in zip(rows, rngs, strict=True):

@@ -1,9 +1,8 @@
 """Where the body parts of a planar robot are, from its torso and joint angles alone.
 
-The reward needs the sum of all parts' x positions. Asking the simulator for every part took a tenth of a
-step, most of it Python tuples; but in a robot that moves in the x-z plane a part's position is linear in the
-torso's position and in the cosine and sine of the angles along its chain. So the coefficients are fitted once,
-on random poses, and are exact up to rounding.
+The reward needs the sum of all parts' x positions. Asking the simulator for every part took a tenth of a step, most of
+it Python tuples. But a planar robot's parts are linear in the torso's position and in the cosine and sine of the angles
+along their chains. So the coefficients are fitted once, on random poses, and are exact up to rounding.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Observations as one flat vector, whatever the environment calls them.
 
-A dictionary is flattened in the order of its sorted names, `a`, `b/x`, `b/y`, which is also how HDF5 lists the parts
-of a file: an environment and its demonstrations then cannot differ. Names that are chosen (`--obs-keys`) come in the
-order given. Numbers are taken as they are, and a discrete value becomes one-hot. Images are not supported: networks
+A dictionary is flattened in the order of its sorted names, `a`, `b/x`, `b/y`. HDF5 lists the parts of a file in the same
+order, so an environment and its demonstrations cannot differ. Chosen names (`--obs-keys`) come in the order given. Numbers are taken as they are, and a discrete value becomes one-hot. Images are not supported: networks
 here see flat vectors only. Choose other keys, or turn images into features with a wrapper of the environment.
 """
 

@@ -98,11 +98,10 @@ def find_files(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]])
 def load_file(
     path: str | os.PathLike[str], *, obs_keys: Sequence[str] = (), flat_too: bool = False
 ) -> Demonstrations:
-    """Loads one file or dataset folder, by content, else by how it begins, else by its extension.
+    """Load one file or dataset folder, whose format is told by its content, its first bytes or its extension.
 
-    A Minari dataset can also be named by its id, `minari:hopper/expert-v0`. `obs_keys` names the parts of the
-    observation to put side by side, in formats that store it in several; with `flat_too`, one without named parts
-    is taken as it is.
+    A Minari dataset can also be named by its id, `minari:hopper/expert-v0`. Where a format stores observations in
+    named parts, `obs_keys` says which to put side by side. With `flat_too`, observations without parts are fine, too.
     """
     obs_keys = (obs_keys,) if isinstance(obs_keys, str) else tuple(obs_keys)
     source = _locate(path)
@@ -126,7 +125,7 @@ def load_file(
 
 
 def _read_from(source: Path, demos: Demonstrations) -> Demonstrations:
-    """With its file, and not made anew: every pair was checked already."""
+    """The demonstrations, with the name of their file. They are not made anew: every pair was checked already."""
     object.__setattr__(demos, "files", (source.name,))
     return demos
 
@@ -163,7 +162,7 @@ def save_file(
     *,
     env: str | None = None,
 ) -> None:
-    """Writes in the named format, or in the one that the extension stands for; all or nothing.
+    """Write in the named format, or in the one that the extension stands for; all or nothing.
 
     `minari:hopper/expert-v0` is written to Minari's own folder under that id. `env`, the Gymnasium id of the
     environment, goes along where the format has a place for it.
@@ -176,7 +175,7 @@ def save_file(
 
 
 def target_format(path: str | os.PathLike[str], format_name: str | None) -> tuple[Path, Format]:
-    """Where `save_file` would write, and in which format; ConfigError where it could not."""
+    """Where `save_file` would write, and in which format. Raises ConfigError where it could not."""
     name = os.fspath(path)
     if name.startswith(minari.PREFIX):
         target, fitting = (
@@ -203,10 +202,9 @@ def convert(
     env: str | None = None,
     overwrite: bool = False,
 ) -> Demonstrations:
-    """Loads one file, several, or a folder of them, and writes them as one; returns what was written.
+    """Load one file, several, or a folder of them, and write them as one; returns what was written.
 
-    On any failure nothing is left behind. What is there already is replaced only with `overwrite`, and a
-    folder never.
+    On any failure nothing is left behind. A file that exists is replaced only with `overwrite`, and a folder never.
     """
     place, _ = target_format(target, format_name)  # what cannot be written shall fail before hours of loading
     if place.exists() and not (overwrite and place.is_file()):

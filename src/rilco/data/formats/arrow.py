@@ -1,4 +1,4 @@
-"""Reading Arrow and Parquet that a stranger wrote: only the columns asked for, of plain numbers, and bounded.
+"""Arrow and Parquet from strangers: only the columns asked for, plain numbers, and no more than may fit in memory.
 
 pyarrow is an extra, so it is imported when a function runs.
 """
@@ -190,8 +190,8 @@ def _not_numbers(path: Path, name: str, kind: Any) -> DemonstrationError:
 def _is_compressed(message: bytes) -> bool:
     """Whether a record batch names a compression: field 3 of the table in field 2 of the message.
 
-    pyarrow does not tell, so this walks the flatbuffer, which pyarrow has verified: a table begins with the
-    distance back to its list of field offsets, where 0 stands for a field that is left out.
+    pyarrow does not tell, so this walks the flatbuffer, which pyarrow has verified. A table begins with the distance
+    back to its list of field offsets. There, 0 stands for a field that is left out.
     """
 
     def field(table: int, number: int) -> int:

@@ -1,8 +1,8 @@
 """The numbers of an HDF5 array: each chunk is unpacked once, and never to more than it may hold.
 
-libhdf5 believes what a chunk says of its size: it unpacks it to whatever its bytes expand to, reads beyond what
-it got, and does it all again for every part that is asked for. So it is only asked where the bytes lie. They are
-read, and gzip, LZF, shuffling and checksums undone, here.
+libhdf5 believes what a chunk says of its size. It unpacks a chunk to whatever its bytes expand to, and reads beyond
+what it got. It does so again for every part that is asked for. So libhdf5 is only asked where the bytes lie. This
+module reads them, and undoes gzip, LZF, shuffling and checksums.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """A plain table of numbers as text: a line for each pair, and a first line with the names of the columns.
 
-obs_0, obs_1 and so on, action_0 and so on and, where known, episode, demonstrator, reward, terminated, truncated
-and expert; columns of other names are left alone. Truths are 0 and 1, or False and True. Numbers are written with
-nine digits, which float32 needs to come back to the bit. What does not fit into columns is lost: the noise rate
-and the demonstrators' names.
+The columns are obs_0, obs_1, ..., action_0, ... and, where known, episode, demonstrator, reward, terminated, truncated
+and expert. Others are left alone. Truths are 0 and 1, or False and True. Numbers are written with nine digits, which
+float32 needs to come back to the bit. The noise rate and the demonstrators' names have no place and are lost.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 observations [N, obs_dim], actions [N, action_dim], rewards [N], terminals [N] (the episode ended for good),
 timeouts [N] (it was cut; old files have none). What lies under infos and metadata is left alone, but for
-metadata/rilco. Written by rilco: unknown rewards are zeros, and a stretch that ends without a known reason is
-a timeout, so that other readers see where it ends; both are restored as unknown. Nothing is lost.
+metadata/rilco. rilco writes unknown rewards as zeros, and an unknown end as a timeout, so that other readers see it.
+Both are restored as unknown. Nothing is lost.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 
 obs [T + 1, obs_dim], acts [T, action_dim], infos [T] (text), terminal (whether it ended for good) and, where
 known, rews [T], in data-*.arrow beside dataset_info.json and state.json. The infos are encoded with jsonpickle,
-which can run any program when decoded: they are never looked at. The observation after the last pair has no
-place in the record and is left out on loading; written by rilco it repeats the last one, and the infos are
-empty. All else is kept, in the metadata of the Arrow schema.
+which can run any program when decoded: they are never looked at. The observation after the last pair is left out on
+loading; rilco writes the last one twice, and empty infos. All else is kept, in the metadata of the Arrow schema.
 """
 
 from __future__ import annotations
@@ -23,10 +22,8 @@ from rilco.words import listing
 
 _COLUMNS = ("obs", "acts", "terminal", "rews")
 _STATE, _INFO = "state.json", "dataset_info.json"
-_MOST_ROWS, _MOST_PAIRS = (
-    1000,
-    2**20,
-)  # of a record batch: what the datasets library writes; offsets have 32 bits
+_MOST_ROWS = 1000  # of a record batch, as the datasets library writes
+_MOST_PAIRS = 2**20  # of a record batch, whose offsets have 32 bits
 
 
 def recognise(path: Path) -> bool:

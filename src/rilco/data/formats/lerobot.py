@@ -4,10 +4,11 @@ meta/info.json, data/chunk-000/file-000.parquet with observation.<part>, action,
 next.reward, next.done and next.truncated; meta/episodes, meta/tasks.parquet and meta/stats.json for LeRobot's
 own use. Version 2 (2.0 and 2.1) has a file for each episode, data/chunk-000/episode_000000.parquet, and its
 lists of episodes and tasks in JSON lines. A done by itself does not say whether the episode failed or ran out of
-time. Of several parts of the observation those are used that are named. Written by rilco, always as version 3:
-the observation as observation.state; a stretch that ends without a known reason as truncated, restored as
-unknown; the task is the environment's name; time passes at 60 frames a second, the rate of the Bullet tasks. All
-else is kept, under `rilco` in meta/info.json.
+time. Where the observation has several parts, the user names those to use.
+
+rilco writes version 3. The observation is observation.state, and the task is the environment's name. An unknown end is
+a truncation, and restored as unknown. Time passes at 60 frames a second, the rate of the Bullet tasks. All else is
+kept, under `rilco` in meta/info.json.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """rilco's own format: an npz file with the record's arrays under the record's names.
 
-Only `obs` and `action` are required. Read without pickle, so opening a stranger's file executes nothing. Read as
-well, under the names of others: observations, actions or acts, rewards or rews, terminals, timeouts and dones, and
-episodes that are told by episode_starts (Stable Baselines) or by indices, one observation more than actions in
-each (imitation).
+Only `obs` and `action` are required. Files are read without pickle, so opening a stranger's executes nothing. The names
+of other writers are known, too: observations, actions or acts, rewards or rews, terminals, timeouts and dones. Episodes
+may be told by episode_starts (Stable Baselines), or by indices, with one more observation than actions (imitation).
 """
 
 from __future__ import annotations

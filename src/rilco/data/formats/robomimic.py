@@ -1,10 +1,9 @@
 """robomimic's HDF5 of low-dimensional observations: a group for each demonstration.
 
-data/demo_0/obs/<key> [T, ...], data/demo_0/actions [T, action_dim], rewards [T] and dones [T] where known;
-which observation keys to use is chosen by name, and their columns are put side by side in that order. A done
-does not say whether the episode failed or ran out of time, so neither is known of files by others. Written by
-rilco: one key, `flat`, as robomimic's own converter names it; the observation after the last pair is not
-known, and next_obs repeats the last one, as that converter does. Nothing is lost.
+data/demo_0/obs/<key> [T, ...], data/demo_0/actions [T, action_dim], rewards [T] and dones [T] where known. The user
+names the observation keys, whose columns are put side by side in that order. A done does not say whether the episode
+failed or ran out of time, so neither is known of files by others. rilco writes one key, `flat`, as robomimic's own
+converter names it. Like that converter it repeats the last observation in next_obs. Nothing is lost.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Demonstrations as unbroken stretches: what formats store as episodes, demos or trajectories.
 
-Other formats end an episode where a new one begins, know no demonstrator and no ground truth, and some cannot
-tell failing from a time limit. So a stretch is cut wherever any of these changes; each then has one value of
-each, and a small record of them, as JSON, restores everything. Every format has a corner for such a record
-that its own readers pass over. If the data no longer has the stretches that the record names, then someone
-else has changed it since, and the record is left aside.
+Other formats end an episode where a new one begins. They know no demonstrator and no ground truth, and some cannot
+tell failing from a time limit. So a stretch ends wherever any of these changes, and has one value of each. A small
+record of these values, as JSON, restores everything. Every format has a corner for it that its own readers pass over.
+If the data no longer has the stretches that the record names, someone has changed it, and the record is ignored.
 """
 
 from __future__ import annotations
@@ -89,8 +88,8 @@ def fields(
 ) -> dict[str, Any]:
     """What to make a record of demonstrations with, beside the observations and actions.
 
-    `found` is the JSON of `record`, or None; without it, or if it is of other data, a stretch is an episode,
-    one demonstrator with the name of the path made them all, and the arrays are taken as they were read.
+    `found` is the JSON of `record`, or None. Without it, or if it is of other data, the arrays are taken as they were
+    read. Then a stretch is an episode, and one demonstrator made them all, with the name of the path.
     """
     if not isinstance(found, dict) or found.get("length") != length.tolist():
         return {
