@@ -126,14 +126,9 @@ def _top_level(name: str, value: Any, base: RunConfig) -> Any:
     if name == "noise_rate":
         return _fitting(value, 0.0, name)
     if dataclasses.is_dataclass(getattr(base, name)):
-        raise ConfigError(
-            f"{name}: is set field by field, for example {name}.{_first_field(getattr(base, name))}=VALUE."
-        )
+        first = dataclasses.fields(getattr(base, name))[0].name
+        raise ConfigError(f"{name}: is set field by field, for example {name}.{first}=VALUE.")
     return _fitting(value, getattr(base, name), name)
-
-
-def _first_field(record: Any) -> str:
-    return dataclasses.fields(record)[0].name
 
 
 def _iterations(base: RunConfig, changes: Mapping[str, Any]) -> int:

@@ -37,7 +37,7 @@ def standard_files(task: Task, kind: str = "policy", *, say: Say = lambda line: 
     remove_forgotten(folder)
     if not folder.is_dir():
         say(f"Making the standard demonstrations of {task.name} ({kind}); they are kept in {folder}.")
-        _fill(folder, names, _play(policies, task) if kind == "policy" else _play_noisy(policies[0], task))
+        _fill(folder, names, _play(policies, task, kind))
     return tuple(str(folder / name) for name in names)
 
 
@@ -49,31 +49,20 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rilco"
 
 
-def _play(policies: list[Policy], task: Task) -> list[Demonstrations]:
-    """The ladder's policies as they are."""
-    from rilco.data.collect import collect
-
-    return [
-        collect(policy, task, pairs=PAIRS, expert=rung == 1, name=f"{task.name}#{rung}")
-        for rung, policy in zip(RUNGS, policies, strict=True)
-    ]
-
-
-def _play_noisy(expert: Policy, task: Task) -> list[Demonstrations]:
-    """The expert without and with five strengths of noise on its actions."""
+def _play(policies: list[Policy], task: Task, kind: str) -> list[Demonstrations]:
+    """The ladder's policies as they are; or the expert, without and with five strengths of noise on its actions."""
     from rilco.data.collect import collect, find_noise_levels
 
-    variances = [0.0, *(level.variance for level in find_noise_levels(expert, task))]
+    expert = policies[0]
+    if kind == "policy":
+        takes = [(policy, 0.0, f"{task.name}#{rung}") for rung, policy in zip(RUNGS, policies, strict=True)]
+    else:
+        variances = [level.variance for level in find_noise_levels(expert, task)]
+        noisy = [(expert, variance, f"{task.name}#1 with variance {variance:.3g}") for variance in variances]
+        takes = [(expert, 0.0, f"{task.name}#1"), *noisy]
     return [
-        collect(
-            expert,
-            task,
-            pairs=PAIRS,
-            action_noise=variance,
-            expert=variance == 0.0,
-            name=f"{task.name}#1 with variance {variance:.3g}" if variance else f"{task.name}#1",
-        )
-        for variance in variances
+        collect(policy, task, pairs=PAIRS, action_noise=variance, expert=k == 0, name=name)
+        for k, (policy, variance, name) in enumerate(takes)
     ]
 
 
@@ -89,14 +78,10 @@ def _fill(folder: Path, names: list[str], parts: list[Demonstrations]) -> None:
                 save_file(part, unfinished / name)
     except OSError as error:
         if not folder.is_dir():  # else another process was first, with the same files
-            raise _cannot_keep(folder, error) from error
-
-
-def _cannot_keep(folder: Path, error: OSError) -> RunError:
-    return RunError(
-        f"{folder}: the standard demonstrations could not be kept here ({error.strerror or error}). Set the environment "
-        "variable RILCO_CACHE to a folder that can be written, or make room."
-    )
+            raise RunError(
+                f"{folder}: the standard demonstrations could not be kept here ({error.strerror or error}). Set the "
+                "environment variable RILCO_CACHE to a folder that can be written, or make room."
+            ) from error
 
 
 def _digest(policies: list[Policy]) -> str:

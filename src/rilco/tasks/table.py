@@ -84,7 +84,9 @@ class Task:
         self._require()
         if self.task is not None:
             require_pybullet()
-            return _bullet_spaces(self.task)
+            robot = ROBOTS[self.task]
+            # Actions as they are, since motors take +-1: the published numbers depend on it.
+            return Spaces(Observations((Part("", robot.obs_dim),)), Actions((robot.action_dim,)))
         return _gym_spaces(self)
 
     def _require(self) -> None:
@@ -97,12 +99,6 @@ class Task:
         """Numbers that a policy sees and gives."""
         spaces = self.spaces()
         return spaces.observations.width, spaces.actions.width
-
-
-def _bullet_spaces(task: str) -> Spaces:
-    """Actions as they are, since motors take +-1: the published numbers depend on it."""
-    robot = ROBOTS[task]
-    return Spaces(Observations((Part("", robot.obs_dim),)), Actions((robot.action_dim,)))
 
 
 @functools.lru_cache(maxsize=32)

@@ -245,22 +245,12 @@ def _stats(demos: Demonstrations) -> dict[str, Any]:
 
 
 def _info(demos: Demonstrations, cut: stretches.Stretches) -> dict[str, Any]:
-    def feature(dtype: str, size: int = 1) -> dict[str, Any]:
-        return {"dtype": dtype, "shape": [size], "names": None}
-
-    features = {
-        "observation.state": feature("float32", demos.obs_dim),
-        "action": feature("float32", demos.action_dim),
-        "next.done": feature("bool"),
-        "next.truncated": feature("bool"),
-        "timestamp": feature("float32"),
-        "frame_index": feature("int64"),
-        "episode_index": feature("int64"),
-        "index": feature("int64"),
-        "task_index": feature("int64"),
-    }
-    if demos.reward is not None:
-        features["next.reward"] = feature("float32")
+    features = {}
+    for field in _frames(demos, cut, 0, 1).schema:
+        size = getattr(field.type, "list_size", 1)
+        number = field.type if size == 1 else field.type.value_type
+        dtype = np.dtype(number.to_pandas_dtype()).name
+        features[field.name] = {"dtype": dtype, "shape": [size], "names": None}
     return {
         "codebase_version": "v3.0",
         "robot_type": None,

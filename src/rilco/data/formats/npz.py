@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rilco.data.formats.files import atomic_write, check_size, parsing
+from rilco.data.formats.stretches import noise_rate
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 from rilco.words import listing
@@ -47,9 +48,7 @@ def recognise(path: Path) -> bool:
 def load(path: Path) -> Demonstrations:
     """Reads the arrays that the record knows, and leaves any others alone."""
     fields = _with_episodes(path, _read_arrays(path))
-    rate = fields.pop("noise_rate", None)
-    if rate is not None and not (rate.shape == () and rate.dtype.kind == "f" and 0.0 <= rate < 0.5):
-        raise DemonstrationError(f"{path}: noise_rate must be one number, at least 0 and less than 0.5.")
+    rate = noise_rate(path, fields.pop("noise_rate").tolist()) if "noise_rate" in fields else None
     unnamed = np.array([] if "demonstrator" in fields else [path.name], np.str_)
     names = fields.pop("demonstrator_names", unnamed)
     if names.ndim != 1 or names.dtype.kind != "U":
@@ -59,7 +58,7 @@ def load(path: Path) -> Demonstrations:
         )
     return Demonstrations(
         **fields,
-        noise_rate=None if rate is None else float(rate),
+        noise_rate=rate,
         demonstrator_names=tuple(map(str, names)),
         where=str(path),
     )

@@ -107,7 +107,7 @@ def fields(
         )
     result: dict[str, Any] = {name: _spread(path, name, found.get(name), length) for name in _PER_STRETCH}
     result["reward"] = reward if found.get("reward") else None
-    result["noise_rate"] = _noise_rate(path, found.get("noise_rate"))
+    result["noise_rate"] = noise_rate(path, found.get("noise_rate"))
     result["demonstrator_names"] = _names(path, found.get("demonstrator_names"))
     return {**result, "where": str(path)}
 
@@ -135,7 +135,8 @@ def _spread(path: Path, name: str, values: Any, length: np.ndarray) -> np.ndarra
     return result
 
 
-def _noise_rate(path: Path, rate: Any) -> float | None:
+def noise_rate(path: Path, rate: Any) -> float | None:
+    """A noise rate that a file holds, if it is one."""
     if rate is None or (isinstance(rate, float) and 0.0 <= rate < 0.5):
         return rate
     raise DemonstrationError(f"{path}: noise_rate must be one number, at least 0 and less than 0.5.")
