@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
+
+_ROOT = Path(__file__).resolve().parents[1]
 
 # JAX and the BLAS libraries read these once, at their import, and worker processes inherit them. One thread
 # each: a spinning BLAS pool in every worker is slower than none, and sums then always run in the same order.
@@ -21,9 +23,13 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
-# Many tests train the same small networks: compile them once, also for the processes that tests start.
-_COMPILED = tempfile.TemporaryDirectory(prefix="rilco-compiled-")
-os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", _COMPILED.name)
+# Compiling takes most of the time of a first session. It is done once, also for the processes that tests start and for
+# later sessions: `make clean` forgets it. A program suits the processor that it was compiled for.
+_CPUINFO = Path("/proc/cpuinfo")
+_PROCESSOR = _CPUINFO.read_text().partition("flags")[2].partition("\n")[0] if _CPUINFO.exists() else ""
+_COMPILED = _ROOT / "build" / f"compiled-{hashlib.sha256(_PROCESSOR.encode()).hexdigest()[:12]}"
+if os.access(_ROOT, os.W_OK):
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_COMPILED))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
@@ -33,8 +39,7 @@ hypothesis.settings.register_profile("local", **_UNTIMED)
 hypothesis.settings.register_profile("ci", derandomize=True, print_blob=True, database=None, **_UNTIMED)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
 
-_SHARED_DIR = Path(__file__).resolve().parents[2] / "shared"
-
+_SHARED_DIR = _ROOT.parent / "shared"
 
 _NO_BULLET = importlib.util.find_spec("pybullet") is None
 
@@ -49,6 +54,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.shared)
         if item.get_closest_marker("shared") and not _SHARED_DIR.is_dir():
             item.add_marker(absent)
+
+
+def pytest_collection_finish() -> None:
+    """A program that a killed process left half-written is compiled again."""
+    if "jax" in sys.modules and _COMPILED.exists():
+        from rilco.learning import remove_torn
+
+        remove_torn(_COMPILED)
 
 
 _LASTING = (

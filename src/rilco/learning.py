@@ -91,13 +91,13 @@ def keep_compiled_programs() -> None:
     kind = hashlib.sha256(name.encode()).hexdigest()[:12]
     folder = cache_folder() / f"compiled-{kind}"
     with contextlib.suppress(OSError):
-        _remove_torn(folder)
+        remove_torn(folder)
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
 
 
-def _remove_torn(folder: Path) -> None:
+def remove_torn(folder: Path) -> None:
     """Remove programs that a kill or a full disk tore. JAX writes them in place and never replaces one, so such a program
     would be compiled again at every start. Each file is looked at once."""
     looked, now = folder / "looked-at", time.time()
