@@ -175,7 +175,7 @@ def tamper(engine: Attacked, left: list[Job], out: Path, reference: dict[str, An
     newest.write_bytes(damaged(newest.read_bytes(), rng))
     files = sorted(file for file in (out / copy.name).rglob("*") if file.is_file() and file.stat().st_size)
     spoil(rng.choice(files), rng)
-    process = start_run(engine.settings.request(copy, search_path()))
+    process = start_run(engine.settings.request(copy), search_path())
     how = how_it_ended(process)
     ask_to_stop(process)  # closes our end
     counts["bad files"] += 1

@@ -48,7 +48,6 @@ def refusal(*arguments) -> RilcoError:
         (["paper", "--seeds", "3-1"], "runs backwards"),
         (["paper", "--seeds", "6", "--only", "seed=1"], "no run of this grid has seed=1; it has 6"),
         (["--only", "task=ant", "noise_rate=0.4"], "the grid comes first"),
-        (["paper", "--part", "main", "--demos-root", "nowhere"], "could not be read"),
     ],
 )
 def test_bad_input_is_refused_and_nothing_is_written(tmp_path: Path, arguments, said) -> None:
@@ -58,7 +57,6 @@ def test_bad_input_is_refused_and_nothing_is_written(tmp_path: Path, arguments, 
 
 def test_options_that_are_about_something_else(tmp_path: Path, grid) -> None:
     assert "for the paper's grid only" in str(refusal(grid, "--part", "main", "--out", tmp_path))
-    assert "for the paper's grid only" in str(refusal(grid, "--demos-root", "x", "--out", tmp_path))
     assert "--engine ray" in str(refusal(grid, "--address", "auto", "--out", tmp_path / "out"))
 
 

@@ -51,14 +51,14 @@ def test_nothing_heavy_is_imported_where_tasks_run() -> None:
 
 def request(tmp_path: Path, **options: object) -> dict:
     settings = Settings(tmp_path / "out", workers=1, checkpoint_every=5)
-    return settings.request(Job("run", tiny(**options)), search_path())._asdict()
+    return settings.request(Job("run", tiny(**options)))
 
 
 def test_a_node_that_cannot_work_says_why(tmp_path: Path) -> None:
     token = tmp_path / "token"
-    assert "does not see" in run_on_node(request(tmp_path), str(token), __version__)
+    assert "does not see" in run_on_node(request(tmp_path), {}, str(token), __version__)
     token.touch()
-    assert "this node has rilco" in run_on_node(request(tmp_path), str(token), "0.0.0")
+    assert "this node has rilco" in run_on_node(request(tmp_path), {}, str(token), "0.0.0")
     assert not (tmp_path / "out").exists()
 
 
@@ -76,8 +76,9 @@ def test_a_preempted_run_leaves_a_checkpoint_and_asks_to_be_tried_again(tmp_path
     thread = threading.Thread(target=preempt)
     thread.start()
     try:
+        asked = request(tmp_path, steps=10_000_000)
         with pytest.raises(Preempted):
-            run_on_node(request(tmp_path, steps=10_000_000), str(tmp_path / "token"), __version__)
+            run_on_node(asked, search_path(), str(tmp_path / "token"), __version__)
     finally:
         ended.set()
         thread.join()

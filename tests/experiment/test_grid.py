@@ -149,22 +149,3 @@ def test_unknown_part() -> None:
     with pytest.raises(ConfigError, match="Did you mean 'ablation'"):
         list(paper(("ablations",)))
     assert set(PARTS) == {"main", "ablation", "gaussian", "headline"}
-
-
-def test_own_files_instead_of_the_standard_datasets(tmp_path: Path) -> None:
-    for name in ("HalfCheetahBulletEnv-v0", "HopperBulletEnv-v0", "walker2d", "ant"):
-        (tmp_path / name).mkdir()
-    configs = list(paper(("headline",), demos_root=tmp_path))
-    assert {(c.task.task, c.demos) for c in configs} == {
-        ("halfcheetah", (str(tmp_path / "HalfCheetahBulletEnv-v0"),)),
-        ("hopper", (str(tmp_path / "HopperBulletEnv-v0"),)),
-        ("walker2d", (str(tmp_path / "walker2d"),)),
-        ("ant", (str(tmp_path / "ant"),)),
-    }
-    with pytest.raises(ConfigError, match="Gaussian"):
-        list(paper(demos_root=tmp_path))
-    (tmp_path / "ant").rmdir()
-    with pytest.raises(ConfigError, match="ant demonstrations"):
-        list(paper(("main",), demos_root=tmp_path))
-    with pytest.raises(ConfigError, match="could not be read"):
-        list(paper(("main",), demos_root=tmp_path / "nowhere"))

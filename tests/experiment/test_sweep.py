@@ -266,8 +266,8 @@ def test_nothing_is_left_behind(tmp_path: Path, how) -> None:
 
 
 def test_a_log_on_a_full_disk_does_not_end_a_run(tmp_path: Path) -> None:
-    request = Settings(tmp_path, 1).request(Job("one", tiny(steps=20)), search_path())
-    process = start_run(request._replace(log="/dev/full"))
+    request = Settings(tmp_path, 1).request(Job("one", tiny(steps=20)))
+    process = start_run({**request, "log": "/dev/full"}, search_path())
     how = how_it_ended(process)
     ask_to_stop(process)
     assert how == "finished"

@@ -144,10 +144,10 @@ def test_scores_are_shares_of_the_experts_return(tmp_path: Path) -> None:
     expert = experts()
     for i, task in enumerate(("hopper", "ant")):
         for seed in (1, 2):
-            write_run(tmp_path / f"r{i}{seed}", [expert[task].value * 0.9], task=task, seed=seed)
+            write_run(tmp_path / f"r{i}{seed}", [expert[task] * 0.9], task=task, seed=seed)
             write_run(
                 tmp_path / f"g{i}{seed}",
-                [expert[task].value * 0.4 * seed],
+                [expert[task] * 0.4 * seed],
                 task=task,
                 seed=seed,
                 method="gail-ap",

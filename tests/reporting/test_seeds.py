@@ -10,7 +10,7 @@ from tests.reporting.runs import write_run
 
 from rilco.experiment.published import POLICY, CellKey, load_published
 from rilco.reporting.cells import sort_results
-from rilco.reporting.seeds import SeedComparison, compare_seeds
+from rilco.reporting.seeds import SeedComparison, compare_seeds, seeds_figures
 from rilco.runs.results import read_results
 
 KEY = CellKey("hopper", POLICY, 0.4, "ril-co")
@@ -36,7 +36,7 @@ def test_verdicts(tmp_path: Path, shift: float, verdict: str) -> None:
     row = compared(tmp_path, shift)
     assert (row.million, row.verdict) == (2, verdict)
     assert row.ours == pytest.approx(row.published + shift)
-    assert "1,601" in row.sentence
+    assert "published 1,601" in next(seeds_figures([row])).panels[0].alt
 
 
 def test_runs_that_scatter_show_nothing(tmp_path: Path) -> None:

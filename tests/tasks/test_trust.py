@@ -175,7 +175,7 @@ def test_the_advice_to_go_on_can_be_followed(home):
 
 def test_a_sweep_passes_the_users_word_on(home):
     job = Job("one", dataclasses.replace(tiny(steps=20), task=table.Task(env=NAME)))
-    process = start_run(Settings(home, 1).request(job, search_path()))
+    process = start_run(Settings(home, 1).request(job), search_path())
     ended = how_it_ended(process)
     ask_to_stop(process)  # closes our end
     assert ended == "finished", (home / "logs" / "one.log").read_text()

@@ -50,20 +50,12 @@ class Table(click.ParamType):
         return table
 
 
-class Names(click.ParamType):
-    """Names with commas between them."""
-
-    name = "names"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, ...]:
-        return (
-            tuple(key.strip() for key in value.split(",") if key.strip()) if isinstance(value, str) else value
-        )
+COUNT, TABLE = Count(), Table()
 
 
-COUNT, TABLE, NAMES = Count(), Table(), Names()
+def _names(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+    return None if value is None else tuple(name.strip() for name in value.split(",") if name.strip())
+
 
 trust_option = click.option(
     "--trust-env",
@@ -74,7 +66,7 @@ workers_option = click.option(
     "--workers", type=click.IntRange(1), help="Rollout processes.  [default: one a core]"
 )
 obs_keys_option = click.option(
-    "--obs-keys", type=NAMES, metavar="A,B,...", help="Named parts that make up an observation."
+    "--obs-keys", callback=_names, metavar="A,B,...", help="Named parts that make up an observation."
 )
 
 

@@ -103,16 +103,7 @@ def collect_command(
 @place_options
 @target_options
 def mix_command(
-    sources: tuple[str, ...],
-    noise_rate: float,
-    kind: str,
-    pairs: int,
-    obs_keys: tuple[str, ...] | None,
-    seed: int | None,
-    out: str,
-    format_name: str | None,
-    overwrite: bool,
-    **where: Any,
+    sources: tuple[str, ...], noise_rate: float, kind: str, pairs: int, seed: int | None, **options: Any
 ) -> None:
     """Mix an expert's demonstrations with others as the paper does: all of the expert, and pieces of 50 pairs from each
     non-expert.
@@ -132,18 +123,19 @@ def mix_command(
     from rilco.policy.saved import load_policy
     from rilco.tasks.table import Task
 
+    out, format_name, obs_keys = options["out"], options["format_name"], options["obs_keys"] or ()
+    task, env = options["task"], options["env"]
     check_noise_rate(noise_rate)
-    check_target(out, format_name, overwrite)
+    check_target(out, format_name, options["overwrite"])
     if kind == "policy":
-        known = where["task"] is not None or where["env"] is not None
-        place = Task(task=where["task"], env=where["env"]) if known else None
-        parts = [load_file(file, obs_keys=obs_keys or ()) for file in find_files(sources)]
+        place = None if task is None and env is None else Task(task=task, env=env)
+        parts = [load_file(file, obs_keys=obs_keys) for file in find_files(sources)]
         expert, others = expert_and_others(parts, guess=True)
     elif len(sources) != 1:
         raise ConfigError(f"--kind gaussian: got {len(sources)} sources; expected one, the expert's policy.")
     else:
         policy = load_policy(sources[0])
-        place = environment(policy, where)
+        place = environment(policy, options)
         expert, others = play_with_noise(policy, place, demonstrator_names(sources)[0], pairs, seed or 0)
     save(mix(expert, others, noise_rate, seed=seed), out, format_name, place)
 
@@ -163,13 +155,7 @@ def mix_command(
 @click.option("--plot", type=click.Path(path_type=Path), help="Also draw them: a name that ends in .png.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
 def inspect_command(
-    files: tuple[str, ...],
-    bounds: tuple[float, float] | None,
-    env: str | None,
-    env_kwargs: dict[str, Any] | None,
-    obs_keys: tuple[str, ...] | None,
-    plot: Path | None,
-    as_json: bool,
+    files: tuple[str, ...], env: str | None, plot: Path | None, as_json: bool, **options: Any
 ) -> None:
     """Say what demonstration files hold: episodes, returns, every dimension, and what is wrong with them."""
     from rich.console import Console
@@ -180,10 +166,10 @@ def inspect_command(
 
     if plot is not None:
         views.check_picture(plot)
-    limits: Bounds | None = bounds
+    bounds: Bounds | None = options["bounds"]
     if env is not None and bounds is None:
-        limits = Task(env=env, env_kwargs=env_kwargs or {}).spaces().actions.bounds
-    inspections = list(inspect_files(files, bounds=limits, obs_keys=obs_keys or ()))
+        bounds = Task(env=env, env_kwargs=options["env_kwargs"] or {}).spaces().actions.bounds
+    inspections = list(inspect_files(files, bounds=bounds, obs_keys=options["obs_keys"] or ()))
     if as_json:
         click.echo(json.dumps([one.to_json() for one in inspections], indent=2))
     else:

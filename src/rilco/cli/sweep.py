@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 ELSEWHERE = (64, 1000)  # cores, for the estimate
 PARTS = "Part of the paper's grid: main, ablation, gaussian, headline.  [default: all]"
-DEMOS_ROOT = "Folder with a folder of files for every task.  [default: the standard datasets]"
 
 
 @click.command(short_help="Many runs: the paper's, or a grid of your own.")
@@ -31,7 +30,6 @@ DEMOS_ROOT = "Folder with a folder of files for every task.  [default: the stand
 @click.option("--only", multiple=True, metavar="NAME=VALUE[,VALUE]...", help="Only the runs that fit.")
 @click.option("--seeds", help="Instead of the grid's own, for example 1-3 or 1,2,7.")
 @click.option("--steps", type=COUNT, help="Transitions of each run.  [default: the grid's own]")
-@click.option("--demos-root", help=DEMOS_ROOT)
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder of all runs.")
 @click.option("--engine", default="local", show_default=True, type=click.Choice(["local", "ray"]))
 @click.option("--address", help="Of a Ray cluster, or `auto`.  [default: start one on this machine]")
@@ -70,7 +68,7 @@ def _sweep(options: dict[str, Any], stop: StopSignal) -> bool:
         raise ConfigError(
             f"{grid}: the grid comes first, then what to choose: rilco sweep paper --only {grid}"
         )
-    what = {name: options[name] for name in ("parts", "seeds", "steps", "demos_root")}
+    what = {name: options[name] for name in ("parts", "seeds", "steps")}
     jobs = choose(grid, only=(*options["only"], *options["more_only"]), **what)
     standings = survey(jobs, out)
     if options["dry_run"]:
@@ -114,15 +112,13 @@ def dry_run(
     with stop.at_once():
         make_datasets(left, lambda text: click.echo(text, err=True))
     click.echo("Measuring a few iterations of each kind of run ...", err=True)
-    costs = estimate(jobs, standings, side_by_side=side_by_side, workers=workers, stop=stop)
+    times, failures = estimate(jobs, standings, side_by_side=side_by_side, workers=workers, stop=stop)
     for kind, count in Counter(label(job.config) for job in left).items():
-        known = [
-            costs.seconds[job.name] for job in left if label(job.config) == kind and job.name in costs.seconds
-        ]
+        known = [times[job.name] for job in left if label(job.config) == kind and job.name in times]
         click.echo(f"{kind:<60} {plural(count, 'run'):>12}  {duration(sum(known)) if known else '?'}")
-    for name, reason in costs.failures.items():
+    for name, reason in failures.items():
         click.echo(f"\n{name} could not be measured: {reason}", err=True)
-    seconds = list(costs.seconds.values())
+    seconds = list(times.values())
     here = f"{duration(makespan(seconds, side_by_side))} here"
     elsewhere = [
         f"{duration(makespan(seconds, cores // workers))} on {cores:,} such cores" for cores in ELSEWHERE

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rilco import __version__
-from rilco.errors import ConfigError, RunError
-from rilco.experiment.launch import Request, Settings, ask_to_stop, how_it_ended, search_path, start_run
+from rilco.errors import RunError, require
+from rilco.experiment.launch import Settings, ask_to_stop, how_it_ended, search_path, start_run
 from rilco.outside import MODULES
 
 if TYPE_CHECKING:
@@ -40,12 +40,15 @@ class ClusterEngine:
         self.settings, self.jobs = settings, jobs
         passed_on = {name: os.environ[name] for name in (MODULES, "RILCO_CACHE") if name in os.environ}
         self._environment = passed_on | ({} if address else search_path())
-        ray = self._ray = _import_ray()
+        require("ray", "Sweeps on a cluster", "ray")
+        import ray
+
+        self._ray: Any = ray
         self._tasks: dict[Any, Job] = {}
         self._stopping = False
         self._token = settings.out / f".sweep-{uuid.uuid4().hex[:12]}"
-        _connect(ray, address, None if address or jobs is None else jobs * settings.workers)
-        self._task = ray.remote(
+        _connect(self._ray, address, None if address or jobs is None else jobs * settings.workers)
+        self._task = self._ray.remote(
             num_cpus=settings.workers,
             max_retries=RETRIES,
             retry_exceptions=[Preempted],
@@ -56,8 +59,8 @@ class ClusterEngine:
         return self.jobs is None or len(self._tasks) < self.jobs
 
     def start(self, job: Job) -> None:
-        request = self.settings.request(job, self._environment)
-        task = self._task.remote(request._asdict(), str(self._token.resolve()), __version__)
+        told = (self.settings.request(job), self._environment, str(self._token.resolve()), __version__)
+        task = self._task.remote(*told)
         self._tasks[task] = job
 
     def poll(self, seconds: float) -> list[tuple[Job, str]]:
@@ -99,13 +102,13 @@ class ClusterEngine:
         self._ray.shutdown()
 
 
-def run_on_node(request: Mapping[str, Any], token: str, version: str) -> str:
+def run_on_node(request: Mapping[str, Any], environment: Mapping[str, str], token: str, version: str) -> str:
     """The task: train one run to its end. Returns how it ended."""
     if version != __version__:
         return f"this node has rilco {__version__}, the sweep {version}: install the same on all nodes"
     if not Path(token).exists():
         return f"this node does not see {Path(token).parent}: --out must be on a file system that all nodes share"
-    process = start_run(Request(**request))
+    process = start_run(request, environment)
     try:
         while process.poll() is None:
             # Ray cancels a task by raising KeyboardInterrupt in it, which must find the interpreter awake.
@@ -147,13 +150,3 @@ def _knock(address: str | None) -> None:
     host, _, port = (address or "").removeprefix("ray://").rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host, int(port)), timeout=20).close()
-
-
-def _import_ray() -> Any:
-    try:
-        import ray
-    except ImportError as error:
-        raise ConfigError(
-            "--engine ray: Ray is not installed. Install it with `pip install 'rilco[ray]'`, or use --engine local."
-        ) from error
-    return ray

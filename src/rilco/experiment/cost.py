@@ -34,17 +34,13 @@ class Speed(NamedTuple):
     """Of an evaluation."""
 
 
-class Estimate(NamedTuple):
-    seconds: dict[str, float]
-    """Time left of each run, by name, without those whose kind could not be measured."""
-    failures: dict[str, str]
-    """Kinds that could not be measured, and why."""
-
-
 def estimate(
     jobs: Sequence[Job], standings: Sequence[Standing], *, side_by_side: int, workers: int, stop: StopSignal
-) -> Estimate:
-    """Seconds that are left of every unfinished run, with `side_by_side` runs at a time."""
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Seconds that are left of every unfinished run, by name, with `side_by_side` runs at a time.
+
+    Runs whose kind could not be measured are left out; the second table says why.
+    """
     left = [(job, there) for job, there in zip(jobs, standings, strict=True) if there.state != "finished"]
     kinds = {label(job.config): kind(job.config) for job, _ in left}
     speeds, failures = measure(kinds, side_by_side, workers, stop)
@@ -53,11 +49,11 @@ def estimate(
         for job, there in left
         if label(job.config) in speeds
     }
-    return Estimate(seconds, failures)
+    return seconds, failures
 
 
 def kind(config: RunConfig) -> RunConfig:
-    """The short run that stands for all that cost the same, whatever their data and seed."""
+    """A short run that is as fast as this one. Data and seed make no difference."""
     method = find(config.method)
     settings: dict[str, Any] = {
         "method": method.like or config.method,

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rilco.files import cannot_write
 
@@ -24,21 +24,6 @@ XLA_ONE_THREAD = "--xla_cpu_multi_thread_eigen=false"
 LOGS = "logs"
 
 
-class Request(NamedTuple):
-    """What the process of a run is told."""
-
-    config: str
-    """The configuration as JSON."""
-    folder: str
-    """The run's folder. A run that is there is resumed."""
-    log: str
-    """File to which all output is appended."""
-    workers: int
-    checkpoint_every: int
-    environment: Mapping[str, str]
-    """Environment variables besides those of this process."""
-
-
 class Settings(NamedTuple):
     """What an engine tells every run."""
 
@@ -48,17 +33,12 @@ class Settings(NamedTuple):
     checkpoint_every: int = 100
     """Iterations between checkpoints."""
 
-    def request(self, job: Job, environment: dict[str, str]) -> Request:
+    def request(self, job: Job) -> dict[str, Any]:
+        """What the process of a run is told. A run that is in the folder is resumed; the log is appended to."""
         out = self.out.resolve()
-        log = log_file(out, job.name)
-        return Request(
-            job.config.to_json(),
-            str(out / job.name),
-            str(log),
-            self.workers,
-            self.checkpoint_every,
-            environment,
-        )
+        files = {"folder": str(out / job.name), "log": str(log_file(out, job.name))}
+        how = {"workers": self.workers, "checkpoint_every": self.checkpoint_every}
+        return {"config": job.config.to_json(), **files, **how}
 
 
 def log_file(out: Path, name: str) -> Path:
@@ -66,9 +46,12 @@ def log_file(out: Path, name: str) -> Path:
     return out / LOGS / f"{name}.log"
 
 
-def start_run(request: Request) -> subprocess.Popen:
-    """A process that trains. It stops with a checkpoint when its standard input closes, so also if we die."""
-    log = Path(request.log)
+def start_run(request: Mapping[str, Any], environment: Mapping[str, str]) -> subprocess.Popen:
+    """A process that trains, with more environment variables than ours.
+
+    It stops with a checkpoint when its standard input closes, so also if we die.
+    """
+    log = Path(request["log"])
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         output = log.open("ab")
@@ -82,20 +65,19 @@ def start_run(request: Request) -> subprocess.Popen:
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.STDOUT,
-            env={"JAX_PLATFORMS": "cpu", **os.environ, **threads, **request.environment},
+            env={"JAX_PLATFORMS": "cpu", **os.environ, **threads, **environment},
             start_new_session=True,  # Ctrl-C reaches the sweep only, which then ends the runs
         )
-    told = {**request._asdict(), "environment": None}
     with contextlib.suppress(BrokenPipeError):  # it ended at once; its exit code will say so
-        _input(process).write(json.dumps(told).encode() + b"\n")
-        _input(process).flush()
+        process.stdin.write(json.dumps(request).encode() + b"\n")  # type: ignore[union-attr]
+        process.stdin.flush()  # type: ignore[union-attr]
     return process
 
 
 def ask_to_stop(process: subprocess.Popen) -> None:
     """Let the run end after its iteration, with a checkpoint."""
     with contextlib.suppress(BrokenPipeError):
-        _input(process).close()
+        process.stdin.close()  # type: ignore[union-attr]
 
 
 def how_it_ended(process: subprocess.Popen) -> str:
@@ -123,9 +105,3 @@ def last_lines(log: Path, count: int = 12) -> str:
 def search_path() -> dict[str, str]:
     """Lets runs on this machine import what this process can, such as a user's environments."""
     return {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
-
-
-def _input(process: subprocess.Popen) -> IO[Any]:
-    if process.stdin is None:
-        raise RuntimeError("the process was started without an input")
-    return process.stdin

@@ -23,7 +23,7 @@ class LocalEngine:
         return len(self.running) < self.jobs
 
     def start(self, job: Job) -> None:
-        process = start_run(self.settings.request(job, search_path()))
+        process = start_run(self.settings.request(job), search_path())
         self.running[job.name] = job, process
 
     def poll(self, seconds: float) -> list[tuple[Job, str]]:

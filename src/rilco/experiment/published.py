@@ -1,29 +1,22 @@
-"""The paper's runs and its published results, quoted from Tangkaratt et al. (AISTATS 2021)."""
+"""The paper's runs and its published results (Tangkaratt et al., AISTATS 2021)."""
 
 from __future__ import annotations
 
 import csv
 import functools
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from rilco.config import RunConfig
 from rilco.data.ladder import PUBLISHED_RETURNS
-from rilco.errors import ConfigError, suggestion
+from rilco.errors import check_choice
 from rilco.experiment.grid import Grid
 from rilco.experiment.statistics import Estimate
 
-SOURCE = (
-    "V. Tangkaratt, N. Charoenphakdee and M. Sugiyama, “Robust Imitation Learning from Noisy Demonstrations”, "
-    "AISTATS 2021"
-)
-SOURCE_URL = "https://arxiv.org/abs/2010.10181"
 TASKS = tuple(PUBLISHED_RETURNS)
 RATES = (0.0, 0.1, 0.2, 0.3, 0.4)
 REFERENCE = "ril-co"
@@ -36,7 +29,7 @@ STEPS = 20_000_000
 SEEDS = (1, 2, 3, 4, 5)
 RUNS = len(SEEDS)
 STRETCH = 400_000
-"""Transitions that a point of a published curve is the average of."""
+"""Transitions over which a point of a published curve is averaged."""
 PARTS = {
     "main": (MAIN, RATES),  # figure 2, and the learning curves of the appendix
     "ablation": (ABLATION, RATES),  # figure 5
@@ -48,12 +41,12 @@ PARTS = {
 
 
 class CellKey(NamedTuple):
-    """What the runs of a cell have in common; they differ in their seed."""
+    """What the runs of a cell have in common. They differ in their seed."""
 
     task: str
     noise: str
     noise_rate: float | None
-    """None where the demonstrations were taken as they are."""
+    """None where the demonstrations were used as they are."""
     method: str
 
 
@@ -71,10 +64,10 @@ class PublishedCell:
         return (np.arange(len(self.curve)) + 0.5) * STRETCH
 
     def over(self, start: float, end: float) -> Estimate:
-        """The curve's average from `start` to `end` transitions, each stretch weighing as much as it overlaps.
+        """The curve's average from `start` to `end` transitions, with stretches weighted by their overlap.
 
-        Its standard error is averaged alike: the runs that are good in one stretch are good in the next, so the
-        errors of neighbours do not cancel.
+        Standard errors are averaged, too: runs that are good in one stretch are good in the next, so the errors of
+        neighbours do not cancel.
         """
         end = min(end, len(self.curve) * STRETCH)
         start = min(start, end - 1.0)
@@ -112,37 +105,19 @@ def paper(
     *,
     seeds: Sequence[int] = SEEDS,
     steps: int = STEPS,
-    demos_root: str | os.PathLike[str] | None = None,
 ) -> Iterator[RunConfig]:
-    """Every run of the paper, once, seed by seed, so that an unfinished sweep has something of everything.
+    """Every run of the paper, once, on the standard datasets.
 
-    Demonstrations are the tasks' standard datasets, or, with `demos_root`, the files in its folders of the tasks'
-    names (`AntBulletEnv-v0`, as the authors call them, or `ant`).
+    They come seed by seed, so that an unfinished sweep has something of everything.
     """
     for part in parts:
-        if part not in PARTS:
-            raise ConfigError(
-                f"--part {part}: the paper has no such part; it has {', '.join(PARTS)}.{suggestion(part, PARTS)}"
-            )
+        check_choice("--part", part, PARTS)
     # An ordered set: `ril-co` is in two parts.
     cells = dict.fromkeys(cell for part in parts for cell in _cells(part))
-    if demos_root is not None and any(kind == GAUSSIAN for _, kind, _, _ in cells):
-        raise ConfigError(
-            f"--demos-root {demos_root}: Gaussian noise is only known of the standard dataset. Choose the other parts "
-            "(--part main --part ablation), or leave --demos-root out."
-        )
     for seed in seeds:
         for task, kind, noise_rate, method in cells:
-            demos = None if demos_root is None else str(_folder(Path(demos_root), task))
-            yield from Grid(
-                task=task,
-                method=method,
-                noise_rate=noise_rate,
-                demo_kind=kind,
-                demos=demos,
-                seed=seed,
-                steps=steps,
-            )
+            where = {"task": task, "noise_rate": noise_rate, "demo_kind": kind}
+            yield from Grid(where, method=method, seed=seed, steps=steps)
 
 
 def _cells(part: str) -> Iterator[tuple[str, str, float, str]]:
@@ -152,21 +127,3 @@ def _cells(part: str) -> Iterator[tuple[str, str, float, str]]:
         for noise_rate in noise_rates:
             for method in methods:
                 yield task, kind, noise_rate, method
-
-
-def _folder(root: Path, task: str) -> Path:
-    """The folder of a task's files: named after the task, or as PyBullet names its environment."""
-    known = [task, f"{task}bulletenv-v0"]
-    try:
-        found = [child for child in sorted(root.iterdir()) if child.name.lower() in known and child.is_dir()]
-    except OSError as error:
-        raise ConfigError(
-            f"--demos-root {root}: could not be read ({error.strerror}). It names a folder with a folder of "
-            "demonstration files for every task."
-        ) from error
-    if len(found) != 1:
-        raise ConfigError(
-            f"--demos-root {root}: expected one folder of {task} demonstrations in it, named {task!r} or as PyBullet "
-            f"names the environment; found {', '.join(folder.name for folder in found) or 'none'}."
-        )
-    return found[0]

@@ -1,7 +1,7 @@
 """The process of one run: `python -m rilco.experiment.runner`, with the request as a line of JSON on its input.
 
-The input stays open for as long as whoever asked wants the run: when it closes, because the sweep asks the run to stop
-or has died, training ends after the iteration with a checkpoint.
+The sweep keeps the input open. When it closes, because the sweep wants the run to stop or has died, training ends
+after the iteration with a checkpoint.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import Any
 from rilco.errors import RilcoError
 from rilco.runs.interrupt import StopSignal, exit_code
 
-PATIENCE = 60.0  # seconds that an earlier process of the run has for its last iteration and checkpoint
+PATIENCE = 60.0  # seconds for the last iteration and checkpoint
 
 
 class Log(io.TextIOBase):
-    """Standard error, which is a file that may lie on a full disk. What cannot be written is lost; the run goes on."""
+    """Standard error, a file that may be on a full disk. What cannot be written is lost, and the run goes on."""
 
     def write(self, text: str) -> int:
         with contextlib.suppress(OSError):
@@ -62,7 +62,7 @@ def _train(request: dict[str, Any], folder: Path, stop: StopSignal) -> None:
     from rilco.tasks.trust import trust
 
     config = RunConfig.from_json(request["config"], "the sweep's request")
-    trust(config.task.name)  # the user's word, passed on by the process that started this one
+    trust(config.task.name)  # the sweep has checked it
     _wait_for_lock(folder, stop)
     how = How(request["workers"], checkpoint_every=request["checkpoint_every"], stop=stop)
     train_config(config, folder, how=how, resume=holds_run(folder))
@@ -75,7 +75,7 @@ def _stop_at_end_of_input() -> None:
 
 
 def _wait_for_lock(folder: Path, stop: StopSignal) -> None:
-    """Give an earlier process of this run time to write its checkpoint and go; training then takes the lock."""
+    """Give an earlier process of this run time to write its checkpoint and end."""
     from rilco.runs.folder import is_locked
 
     until = time.monotonic() + PATIENCE

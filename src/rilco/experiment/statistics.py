@@ -1,4 +1,4 @@
-"""From evaluations to the numbers of the report. Nothing here knows where the evaluations come from.
+"""Statistics of the report.
 
 The interquartile mean, its stratified bootstrap interval and the probability of improvement are those of Agarwal
 et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice" (NeurIPS 2021).
@@ -7,13 +7,13 @@ et al., "Deep Reinforcement Learning at the Edge of the Statistical Precipice" (
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 WINDOW = 640_000
-"""Transitions at the end of a run that its final return is the mean of: 1000 iterations, as in the paper."""
+"""Transitions at the end of a run over which its final return is averaged: 1000 iterations, as in the paper."""
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
 
@@ -23,7 +23,7 @@ class Estimate(NamedTuple):
 
     mean: float
     stderr: float | None
-    """None for a single run, which has no spread of its own."""
+    """None for a single run."""
     runs: int
 
 
@@ -33,13 +33,13 @@ class Interval(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Ours against the published."""
+    """Our mean against the published."""
 
     difference: float
     stderr: float
     """Of the difference."""
     borrowed: bool
-    """Whether our part of `stderr` is the published spread of single runs, because ours is a single run."""
+    """Whether our part of `stderr` is the published spread of single runs, since ours is one."""
 
     @property
     def verdict(self) -> str:
@@ -50,12 +50,12 @@ class Comparison(NamedTuple):
 
 
 def final_return(transitions: np.ndarray, returns: np.ndarray, window: int = WINDOW) -> float:
-    """Mean of the evaluations within the last `window` transitions of what was run."""
+    """Mean of the evaluations within the last `window` transitions."""
     return float(returns[transitions > transitions[-1] - window].mean())
 
 
 def estimate(values: Sequence[float] | np.ndarray) -> Estimate:
-    """Mean and standard error (with n - 1) of one number a run."""
+    """Mean and standard error (with n - 1) over runs."""
     values = np.asarray(values, np.float64)
     stderr = float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else None
     return Estimate(float(values.mean()), stderr, len(values))
@@ -64,8 +64,8 @@ def estimate(values: Sequence[float] | np.ndarray) -> Estimate:
 def compare(ours: Estimate, published: Estimate) -> Comparison:
     """The difference of two means, and its standard error.
 
-    A single run of ours is taken to scatter as much as one of the published runs: their standard error times the
-    root of their number.
+    A single run of ours is taken to scatter as one of the published runs does: by their standard error times the root
+    of their number.
     """
     theirs = published.stderr or 0.0
     borrowed = ours.stderr is None
@@ -74,7 +74,7 @@ def compare(ours: Estimate, published: Estimate) -> Comparison:
 
 
 class Difference(NamedTuple):
-    """Of the means of two groups of runs, by Welch's test, which lets the groups scatter differently."""
+    """Difference of the means of two groups, by Welch's test, which lets the groups scatter differently."""
 
     mean: float
     interval: Interval
@@ -94,7 +94,7 @@ def welch(ours: Sequence[float] | np.ndarray, theirs: Sequence[float] | np.ndarr
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's correction: what each p-value is worth when it is one of several."""
+    """P-values with Holm's correction for several tests."""
     order = np.argsort(p_values, kind="stable")
     adjusted = np.maximum.accumulate(np.asarray(p_values)[order] * np.arange(len(order), 0, -1))
     corrected = np.empty(len(order))
@@ -105,7 +105,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def stretch_means(
     transitions: np.ndarray, returns: np.ndarray, stretch: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Evaluations averaged over consecutive stretches: index of the stretch, mean transitions, mean return."""
+    """Evaluations averaged over stretches: index of the stretch, mean transitions, mean return."""
     index = (transitions - 1) // stretch  # a stretch includes its last transition, as an iteration does
     found = np.unique(index)
     members = index == found[:, None]  # [stretches, evaluations]
@@ -117,53 +117,47 @@ def stretch_means(
 
 
 def interquartile_mean(scores: np.ndarray) -> np.ndarray:
-    """Mean of the middle half along the last axis; a quarter, rounded down, is left out at either end."""
+    """Mean of the middle half along the last axis, without a quarter, rounded down, at either end."""
     count = scores.shape[-1]
     cut = count // 4
     return np.sort(scores, axis=-1)[..., cut : count - cut].mean(axis=-1)
 
 
 def improvement(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """How often a run of x beats one of y, ties counting half: the Mann-Whitney statistic over all pairs."""
+    """Share of pairs in which x beats y, ties counting half: the Mann-Whitney statistic."""
     greater = (x[..., :, None] > y[..., None, :]) + 0.5 * (x[..., :, None] == y[..., None, :])
     return greater.mean(axis=(-2, -1))
 
 
 def probability_of_improvement(xs: Sequence[np.ndarray], ys: Sequence[np.ndarray]) -> float:
-    """Mean over the tasks of `improvement`; `xs` and `ys` hold the runs of each task, in the same order."""
+    """Mean of `improvement` over the tasks; `xs` and `ys` hold the runs of each task."""
     return float(np.mean([improvement(x, y) for x, y in zip(xs, ys, strict=True)]))
 
 
-def iqm_interval(
-    tasks: Sequence[np.ndarray], *, seed: int = 0, resamples: int = RESAMPLES
-) -> Interval | None:
-    """Bootstrap interval of the interquartile mean of all runs; runs are drawn again within their task."""
-    if any(len(runs) < 2 for runs in tasks):
-        return None  # a single run is always drawn as itself, and the interval would be too short
-    rng = np.random.default_rng(seed)
-    drawn = [_resampled(runs, resamples, rng) for runs in tasks]
-    return _percentiles(interquartile_mean(np.concatenate(drawn, axis=-1)))
+def iqm_interval(tasks: Sequence[np.ndarray], *, resamples: int = RESAMPLES) -> Interval | None:
+    """Bootstrap interval of the interquartile mean of all runs; None where a task has a single run."""
+    return _interval(tasks, lambda drawn: interquartile_mean(np.concatenate(drawn, axis=-1)), resamples)
 
 
 def improvement_interval(
-    xs: Sequence[np.ndarray], ys: Sequence[np.ndarray], *, seed: int = 0, resamples: int = RESAMPLES
+    xs: Sequence[np.ndarray], ys: Sequence[np.ndarray], *, resamples: int = RESAMPLES
 ) -> Interval | None:
-    """Bootstrap interval of the probability of improvement, stratified as `iqm_interval` is."""
-    if any(len(runs) < 2 for runs in (*xs, *ys)):
+    """Bootstrap interval of the probability of improvement; None where a task has a single run."""
+
+    def probability(drawn: Sequence[np.ndarray]) -> np.ndarray:
+        pairs = zip(drawn[: len(xs)], drawn[len(xs) :], strict=True)
+        return np.mean([improvement(x, y) for x, y in pairs], axis=0)
+
+    return _interval([*xs, *ys], probability, resamples)
+
+
+def _interval(
+    groups: Sequence[np.ndarray], statistic: Callable[[Sequence[np.ndarray]], np.ndarray], resamples: int
+) -> Interval | None:
+    """Stratified: runs are drawn again within their group. A single run could only be drawn as itself."""
+    if any(len(runs) < 2 for runs in groups):
         return None
-    rng = np.random.default_rng(seed)
-    probabilities = [
-        improvement(_resampled(x, resamples, rng), _resampled(y, resamples, rng))
-        for x, y in zip(xs, ys, strict=True)
-    ]
-    return _percentiles(np.mean(probabilities, axis=0))
-
-
-def _resampled(runs: np.ndarray, resamples: int, rng: np.random.Generator) -> np.ndarray:
-    return np.asarray(runs)[rng.integers(len(runs), size=(resamples, len(runs)))]  # [resamples, runs]
-
-
-def _percentiles(values: np.ndarray) -> Interval:
-    tail = (1.0 - CONFIDENCE) / 2.0
-    low, high = np.quantile(values, [tail, 1.0 - tail])
+    rng = np.random.default_rng(0)
+    drawn = [np.asarray(runs)[rng.integers(len(runs), size=(resamples, len(runs)))] for runs in groups]
+    low, high = np.quantile(statistic(drawn), [(1.0 - CONFIDENCE) / 2.0, (1.0 + CONFIDENCE) / 2.0])
     return Interval(float(low), float(high))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 LOOK_EVERY = 2.0  # seconds between looks at the runs' metrics
 SUMMARY_EVERY = 30.0  # seconds between plain lines of numbers
-MOST_NAMED = 16  # runs in such a line
+MOST_NAMED = 16  # runs in a plain line
 # States in the order of the table, which may not have room for all runs, and in that of a summary.
 IN_TABLE = ("running", "failed", "started", "queued", "waiting", "stopped", "finished")
 IN_SUMMARY = ("finished", "failed", "stopped", "running", "started", "queued", "waiting")

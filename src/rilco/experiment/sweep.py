@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from rilco.data.standard import standard_files
-from rilco.errors import ConfigError, RunError
+from rilco.errors import ConfigError, RunError, check_choice
 from rilco.experiment.grid import Grid, Job, make_jobs
 from rilco.experiment.launch import Settings
 from rilco.experiment.local import LocalEngine, share_cores
@@ -100,15 +100,13 @@ def choose(
     seeds: str | Sequence[int] | None = None,
     steps: float | None = None,
     parts: Sequence[str] = (),
-    demos_root: str | None = None,
 ) -> list[Job]:
     """The runs of a grid that are wanted."""
     if grid == "paper":
-        jobs = make_jobs(paper(tuple(parts) or ("main", "ablation", "gaussian"), demos_root=demos_root))
-    elif parts or demos_root:
-        option = "--part" if parts else "--demos-root"
+        jobs = make_jobs(paper(tuple(parts) or ("main", "ablation", "gaussian")))
+    elif parts:
         raise ConfigError(
-            f"{option} is for the paper's grid only. Leave it out, and choose the runs in {grid}."
+            f"--part is for the paper's grid only. Leave it out, and choose the runs in {grid}."
         )
     elif isinstance(grid, str):
         jobs = load_grid(grid)
@@ -177,6 +175,7 @@ def train_all(
 
 
 def _engine(name: str, settings: Settings, side_by_side: int | None, address: str | None) -> Engine:
+    check_choice("--engine", name, ("local", "ray"))
     if name == "ray":
         from rilco.experiment.cluster import ClusterEngine
 
@@ -184,8 +183,6 @@ def _engine(name: str, settings: Settings, side_by_side: int | None, address: st
         # run does not resume with changed demonstrations.
         os.environ["RILCO_CACHE"] = os.environ.get("RILCO_CACHE") or str(settings.out.resolve() / ".cache")
         return ClusterEngine(settings, address, side_by_side)
-    if name != "local":
-        raise ConfigError(f"--engine {name}: unknown engine; known are local, ray.")
     if address is not None:
         raise ConfigError("--address is for --engine ray; the local engine uses this machine alone.")
     return LocalEngine(settings, side_by_side or 1)

@@ -1,1 +1,1 @@
-"""Results as one page: figures and tables of whatever runs exist, beside the published numbers."""
+"""Results as one page: figures and tables of runs, beside the published numbers."""

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from rilco.data.ladder import PUBLISHED_RETURNS, shipped_rung
-from rilco.errors import ConfigError
 from rilco.experiment.published import POLICY, REFERENCE, TASKS, CellKey
 from rilco.experiment.statistics import (
     Interval,
@@ -19,14 +18,6 @@ from rilco.experiment.statistics import (
 )
 from rilco.reporting.cells import Cell
 from rilco.reporting.style import in_order
-
-
-class Expert(NamedTuple):
-    """The expert of a task, whose return counts as 1."""
-
-    value: float
-    shipped: bool
-    """Whether it is the expert that comes with rilco; the paper's otherwise."""
 
 
 class MethodScore(NamedTuple):
@@ -45,18 +36,12 @@ class MethodScore(NamedTuple):
     improvement_interval: Interval | None
 
 
-def experts() -> dict[str, Expert]:
-    """The expert of each task: the shipped one, or else the paper's."""
-    found = {}
-    for task in TASKS:
-        try:
-            found[task] = Expert(float(shipped_rung(task, 1)[1]["mean_return"]), True)
-        except ConfigError:
-            found[task] = Expert(float(PUBLISHED_RETURNS[task][0]), False)
-    return found
+def experts() -> dict[str, float]:
+    """Returns of the shipped experts, by task."""
+    return {task: float(shipped_rung(task, 1)[1]["mean_return"]) for task in TASKS}
 
 
-def scores_at(rate: float, cells: Mapping[CellKey, Cell], expert: Mapping[str, Expert]) -> list[MethodScore]:
+def scores_at(rate: float, cells: Mapping[CellKey, Cell], expert: Mapping[str, float]) -> list[MethodScore]:
     """Every method that was run at a noise rate, in the usual order."""
     methods: dict[str, dict[str, Cell]] = {}
     for key, cell in cells.items():
@@ -67,10 +52,10 @@ def scores_at(rate: float, cells: Mapping[CellKey, Cell], expert: Mapping[str, E
 
 
 def _score(
-    method: str, cells: Mapping[str, Cell], reference: Mapping[str, Cell], expert: Mapping[str, Expert]
+    method: str, cells: Mapping[str, Cell], reference: Mapping[str, Cell], expert: Mapping[str, float]
 ) -> MethodScore:
     tasks = tuple(task for task in TASKS if task in cells)
-    scores = [cells[task].finals / expert[task].value for task in tasks]
+    scores = [cells[task].finals / expert[task] for task in tasks]
     everything = np.concatenate(scores)
     shared = [task for task in tasks if task in reference] if method != REFERENCE else []
     theirs, ours = [reference[task].finals for task in shared], [cells[task].finals for task in shared]

@@ -97,7 +97,6 @@ def video_blocks(videos: Sequence[Video]) -> Markup:
             shown = element("img", src=video.address, alt=alt)
         else:
             how = {"controls": True, "loop": True, "muted": True, "playsinline": True}
-            preload = "auto" if video.address.startswith("data:") else "metadata"
-            shown = element("video", src=video.address, preload=preload, aria_label=alt, **how)
+            shown = element("video", src=video.address, aria_label=alt, **how)
         figures.append(element("figure", shown, element("figcaption", video.caption)))
     return element("div", *figures, class_="videos wide")

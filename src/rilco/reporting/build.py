@@ -27,10 +27,6 @@ from rilco.runs.paths import CONFIG, METRICS
 from rilco.runs.results import Results, read_results
 
 PAGE = "index.html"
-TITLE = "Imitation from noisy demonstrations"
-SUBTITLE = (
-    "Runs of rilco beside the published results of Tangkaratt, Charoenphakdee and Sugiyama (AISTATS 2021)"
-)
 FIGURES = ("final", "curves-", "ablation", "gaussian", "over-tasks", "seeds", "other-", "losses", "strip-")
 """Beginnings of the names of figures."""
 
@@ -73,7 +69,7 @@ def report(
         say("rendering frames")
         media = make_strips(found.cells)
     _remove_old(folder)
-    media.videos, media.more_videos = find_videos([*found.cells.values(), *found.others.values()], folder)
+    media.videos, media.more_videos = find_videos((*found.cells.values(), *found.others.values()))
     say(f"drawing {len(figures)} figures")
     for figure in figures.values():
         for ending, data in figure_files(figure).items():
@@ -121,18 +117,14 @@ def _remove_old(folder: Path) -> None:
 
 def make_page(content: Content) -> str:
     """The page as HTML."""
-    sections = all_sections(content)
-    links = [element("li", element("a", section.title, href=f"#{section.name}")) for section in sections]
-    main = [element("section", element("h2", title), *parts, id=name) for name, title, parts in sections]
+    links, main = [], []
+    for name, (title, parts) in all_sections(content).items():
+        links.append(element("li", element("a", title, href=f"#{name}")))
+        main.append(element("section", element("h2", title), *parts, id=name))
     assets = resources.files("rilco.reporting") / "assets"
     return Template((assets / "page.html").read_text()).substitute(
-        title=TITLE,
-        subtitle=SUBTITLE,
         version=__version__,
         css=(assets / "page.css").read_text(),
         contents=element("ul", *links),
         main=joined(*main),
-        footer=element(
-            "p", f"Made by rilco {__version__}. The figures are also files in the folder “figures”."
-        ),
     )

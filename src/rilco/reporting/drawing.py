@@ -89,7 +89,7 @@ def _draw(canvas: Canvas, panel: Panel, left: float, corner: tuple[float, float]
 
 
 def _legend_lines(figure: Figure, most: int) -> list[list[Any]]:
-    """Handles line by line, at most so many methods in each, and what ours and the published look like."""
+    """Handles by line: methods, at most `most` in each, then what ours and the published look like."""
     from matplotlib.lines import Line2D
 
     methods = []

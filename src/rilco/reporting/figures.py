@@ -21,7 +21,7 @@ from rilco.experiment.published import (
     CellKey,
     load_published,
 )
-from rilco.reporting.aggregate import Expert, MethodScore
+from rilco.reporting.aggregate import MethodScore
 from rilco.reporting.cells import Cell
 from rilco.reporting.drawing import Figure, Panel
 from rilco.reporting.style import (
@@ -31,7 +31,6 @@ from rilco.reporting.style import (
     PUBLISHED_LINE,
     in_order,
     method_style,
-    millions,
     rate_label,
     task_label,
     tasks_in_order,
@@ -152,43 +151,19 @@ def draw_scores(axes: Any, scores: Sequence[MethodScore]) -> None:
     axes.axvline(0.0, color="#cccccc", linewidth=0.8)
 
 
-def finals_in_words(task: str, noise: str, methods: Sequence[str], cells: Cells) -> str:
-    """The numbers of the panel, for those who do not see it."""
-    parts = []
-    for method in methods:
-        found = by_rate(cells, task, noise, method)
-        values = [f"{cell.final.mean:.0f} at rate {cell.key.noise_rate:g}" for cell in found]
-        if values:
-            parts.append(f"{method_style(method).label} {', '.join(values)}")
-    return "; ".join(parts) + "." if parts else "No run of ours; only the published values are drawn."
-
-
-def curves_in_words(task: str, noise: str, rate: float | None, methods: Sequence[str], cells: Cells) -> str:
-    parts = []
-    for method in methods:
-        cell = cells.get(CellKey(task, noise, rate, method))
-        if cell is not None:
-            here = cell.published_here
-            beside = "" if here is None else f", published there {here.mean:.0f}"
-            label = method_style(method).label
-            parts.append(f"{label} ends at {cell.final.mean:.0f} after {millions(max(cell.lengths))}{beside}")
-    return "; ".join(parts) + "." if parts else "No run of ours; only the published curves are drawn."
-
-
 # -- which figures there are ----------------------------------------------------------------------
 
 
-def final_figure(name: str, methods: Sequence[str], cells: Cells, experts: dict[str, Expert]) -> Figure:
+def final_figure(name: str, methods: Sequence[str], cells: Cells, experts: dict[str, float]) -> Figure:
     """Final return against noise rate, a panel a task."""
 
     def draw(task: str, axes: Any) -> None:
-        axes.axhline(experts[task].value, color=EXPERT_INK, zorder=1, **EXPERT_LINE)
+        axes.axhline(experts[task], color=EXPERT_INK, zorder=1, **EXPERT_LINE)
         draw_finals(axes, task, POLICY, methods, cells)
 
     panels = []
     for task in TASKS:
-        words = finals_in_words(task, POLICY, methods, cells)
-        alt = f"{task_label(task)}, final return against noise rate. {words}"
+        alt = f"{task_label(task)}, final return against noise rate. The tables of final returns have the numbers."
         panels.append(Panel(task_label(task), alt, functools.partial(draw, task)))
     return Figure(name, panels, methods, hollow=True)
 
@@ -198,7 +173,7 @@ def curve_figure(
     rate: float | None,
     methods: Sequence[str],
     cells: Cells,
-    experts: dict[str, Expert],
+    experts: dict[str, float],
     *,
     tasks: Sequence[str] = TASKS,
     noise: str = POLICY,
@@ -208,13 +183,15 @@ def curve_figure(
 
     def draw(task: str, axes: Any) -> None:
         if task in experts:
-            axes.axhline(experts[task].value, color=EXPERT_INK, zorder=1, **EXPERT_LINE)
+            axes.axhline(experts[task], color=EXPERT_INK, zorder=1, **EXPERT_LINE)
         draw_curves(axes, task, noise, rate, methods, cells)
 
     panels = []
     for task in tasks:
-        words = curves_in_words(task, noise, rate, methods, cells)
-        alt = f"{task_label(task)} at noise rate {rate_label(rate)}, return against transitions. {words}"
+        found = [cell for key, cell in cells.items() if key[:3] == (task, noise, rate)]
+        ends = [f"{method_style(cell.key.method).label} ends at {cell.final.mean:.0f}" for cell in found]
+        words = ", ".join(ends) or "not run here"
+        alt = f"{task_label(task)} at noise rate {rate_label(rate)}, return against transitions: {words}."
         panels.append(Panel(task_label(task), alt, functools.partial(draw, task)))
     return Figure(name, panels, methods, published=published)
 
@@ -237,7 +214,7 @@ def main_methods(cells: Cells, noise: str = POLICY) -> list[str]:
 
 
 def report_figures(
-    cells: Cells, experts: dict[str, Expert], scores: dict[float, list[MethodScore]]
+    cells: Cells, experts: dict[str, float], scores: dict[float, list[MethodScore]]
 ) -> Iterator[Figure]:
     """The figures beside the published results, in the order of the page."""
     main, gaussian = main_methods(cells), main_methods(cells, GAUSSIAN)

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import io
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from rilco.data.ladder import shipped_rung
-from rilco.errors import ConfigError, RilcoError, RunError
-from rilco.evaluation import check_fits
+from rilco.errors import RilcoError, RunError
 from rilco.experiment.published import POLICY, REFERENCE, TASKS, CellKey
-from rilco.files import cannot_write
 from rilco.policy.saved import Policy, load_policy
 from rilco.reporting.cells import Cell
 from rilco.reporting.html import data_uri
 from rilco.reporting.style import millions, task_label
 from rilco.reporting.summary import cell_name
 from rilco.runs.paths import POLICIES, policy_file
-from rilco.seeding import EVALUATION, RepositionedGenerator
 from rilco.tasks.table import Task
+from rilco.video import frames
 
 Cells = Mapping[CellKey, Cell]
 MOMENTS = (0, 25, 50, 75, 100)
@@ -32,7 +28,7 @@ GAP = 4  # white pixels between frames
 CROP = (slice(45, 215), slice(47, 273))  # of a frame of 240 x 320: the robot and some ground
 KINDS = {".mp4": "video/mp4", ".webm": "video/webm", ".gif": "image/gif"}
 EMBEDDED = 2 * 2**20
-"""Bytes up to which a video is part of the page; larger ones are copied next to it."""
+"""Bytes up to which a video is part of the page."""
 MOST = 24
 """Videos on the page."""
 
@@ -83,10 +79,7 @@ def make_strips(cells: Cells) -> Media:
 
 
 def _expert(task: str, cells: Cells) -> tuple[str, Policy]:
-    try:
-        return "the expert", shipped_rung(task, 1)[0]
-    except ConfigError as error:
-        raise ConfigError("this version of rilco comes without it") from error
+    return "the expert", shipped_rung(task, 1)[0]
 
 
 def _learned(task: str, cells: Cells) -> tuple[str, Policy]:
@@ -111,10 +104,10 @@ def _strip(task: str, caption: str, policy: Policy, *, expert: bool) -> Strip:
     from PIL import Image  # comes with matplotlib
 
     # The task is the run's, never the one that a stranger's policy file names: that could be a module to import.
-    frames, ended = moments(policy, Task(task=task))
+    shown, ended = moments(policy, Task(task=task))
     if ended is not None:
         caption += f" (the episode ended at step {ended})"
-    image = Image.fromarray(side_by_side(frames))
+    image = Image.fromarray(side_by_side(shown))
     png, jpeg = io.BytesIO(), io.BytesIO()
     image.save(png, format="PNG", optimize=True)
     image.save(jpeg, format="JPEG", quality=85)
@@ -122,23 +115,11 @@ def _strip(task: str, caption: str, policy: Policy, *, expert: bool) -> Strip:
     return Strip(name, task, expert, caption, png.getvalue(), jpeg.getvalue())
 
 
-def moments(policy: Policy, task: Task, *, seed: int = 0) -> tuple[list[np.ndarray], int | None]:
+def moments(policy: Policy, task: Task) -> tuple[list[np.ndarray], int | None]:
     """A frame at each of `MOMENTS` of an evaluation episode, and the step at which it ended if it ended early."""
-    check_fits(policy, task)
-    batch = task.make_batch(1, render=True)
-    frames = []
-    try:
-        obs = batch.reset([0], [RepositionedGenerator(seed, EVALUATION).at(0)])
-        for step in range(MOMENTS[-1] + 1):
-            if step in MOMENTS:
-                frames.append(np.asarray(batch.render(0))[CROP])
-            outcome = batch.step(policy.best(obs))
-            obs = outcome.obs
-            if outcome.terminated[0] or outcome.truncated[0]:
-                return frames, step + 1
-    finally:
-        batch.close()
-    return frames, None
+    drawn = list(frames(policy, task, max_steps=MOMENTS[-1]))
+    shown = [np.asarray(drawn[step])[CROP] for step in MOMENTS if step < len(drawn)]
+    return shown, None if len(drawn) > MOMENTS[-1] else len(drawn) - 1
 
 
 def side_by_side(frames: Sequence[np.ndarray]) -> np.ndarray:
@@ -150,8 +131,8 @@ def side_by_side(frames: Sequence[np.ndarray]) -> np.ndarray:
     return picture
 
 
-def find_videos(cells: Iterable[Cell], out: Path) -> tuple[list[Video], int]:
-    """Videos of the runs, ready to be shown, and how many more there are."""
+def find_videos(cells: Iterable[Cell]) -> tuple[list[Video], int]:
+    """Videos of the runs for the page, and the number of those that are too many or too large for it."""
     found = [
         (f"{cell_name(cell.key)}, seed {run.config.seed}", file)
         for cell in cells
@@ -160,16 +141,7 @@ def find_videos(cells: Iterable[Cell], out: Path) -> tuple[list[Video], int]:
         if file.suffix.lower() in KINDS and file.is_file()
     ]
     videos = []
-    for number, (caption, file) in enumerate(found[:MOST], start=1):
+    for caption, file in [pair for pair in found if pair[1].stat().st_size <= EMBEDDED][:MOST]:
         kind = KINDS[file.suffix.lower()]
-        if file.stat().st_size <= EMBEDDED:
-            videos.append(Video(caption, kind, data_uri(kind, file.read_bytes())))
-            continue
-        target = out / "videos" / f"{number:02d}{file.suffix.lower()}"
-        try:
-            target.parent.mkdir(exist_ok=True)
-            shutil.copyfile(file, target)
-        except OSError as error:
-            raise cannot_write(target, error) from error
-        videos.append(Video(caption, kind, f"videos/{target.name}"))
+        videos.append(Video(caption, kind, data_uri(kind, file.read_bytes())))
     return videos, len(found) - len(videos)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
-from typing import NamedTuple
 
 from rilco.data.ladder import PUBLISHED_RETURNS
-from rilco.experiment.published import ABLATION, GAUSSIAN, POLICY, RATES, SOURCE, SOURCE_URL
+from rilco.experiment.published import ABLATION, GAUSSIAN, POLICY, RATES
 from rilco.reporting import tables
-from rilco.reporting.aggregate import Expert, MethodScore
+from rilco.reporting.aggregate import MethodScore
 from rilco.reporting.blocks import figure_block, strip_blocks, video_blocks
 from rilco.reporting.cells import Sorted
 from rilco.reporting.drawing import Figure
@@ -32,8 +32,8 @@ class Content:
     """Its runs."""
     figures: Mapping[str, Figure]
     """By name."""
-    experts: Mapping[str, Expert]
-    """By task."""
+    experts: Mapping[str, float]
+    """Their returns by task."""
     scores: Mapping[float, Sequence[MethodScore]]
     """By noise rate."""
     seeds: Sequence[SeedComparison]
@@ -41,16 +41,10 @@ class Content:
     media: Media
 
 
-class Section(NamedTuple):
-    name: str
-    """Of its anchor."""
-    title: str
-    parts: Sequence[Markup]
-
-
-def all_sections(content: Content) -> list[Section]:
-    made = [Section(name, title, list(make(content))) for name, (title, make) in SECTIONS.items()]
-    return [section for section in made if section.parts]
+def all_sections(content: Content) -> dict[str, tuple[str, list[Markup]]]:
+    """Title and parts of each section, by its anchor."""
+    made = {name: (title, list(make(content))) for name, (title, make) in SECTIONS.items()}
+    return {name: section for name, section in made.items() if section[1]}
 
 
 def paragraph(*children: str) -> Markup:
@@ -91,7 +85,14 @@ def final_section(content: Content) -> Iterator[Markup]:
         "have 20 million. Shorter runs of ours are compared twice: with the published return after as many "
         "transitions, and with the published return in the end."
     )
-    yield _expert_paragraph(content.experts)
+    experts = [
+        f"{task_label(task)} {number(value)} ({number(PUBLISHED_RETURNS[task][0])})"
+        for task, value in content.experts.items()
+    ]
+    yield paragraph(
+        "The dotted line is the return of the expert that comes with rilco, with that of the paper’s in brackets: "
+        f"{listed(experts)}. Returns also differ because the experts do."
+    )
     yield figure_block(
         content.figures["final"],
         "Final return against noise rate. Filled markers with error bars (standard error over seeds) are ours. Dashed "
@@ -103,21 +104,6 @@ def final_section(content: Content) -> Iterator[Markup]:
         yield tables.final_tables(cells)
     if any(len(cell.runs) == 1 for cell in cells.values()):
         yield note("† A single run of ours: it is taken to scatter as single published runs do.")
-
-
-def _expert_paragraph(experts: Mapping[str, Expert]) -> Markup:
-    shipped = [
-        f"{task_label(task)} {number(expert.value)} ({number(PUBLISHED_RETURNS[task][0])})"
-        for task, expert in experts.items()
-        if expert.shipped
-    ]
-    if not shipped:
-        return paragraph("The dotted line is the return of the paper’s expert.")
-    others = "" if len(shipped) == len(experts) else " On the other tasks it is the paper’s."
-    return paragraph(
-        "The dotted line is the return of the expert that comes with rilco, with that of the paper’s in brackets: "
-        f"{listed(shipped)}.{others} Returns also differ because the experts do."
-    )
 
 
 def curve_section(content: Content) -> Iterator[Markup]:
@@ -171,10 +157,7 @@ def gaussian_section(content: Content) -> Iterator[Markup]:
 def score_section(content: Content) -> Iterator[Markup]:
     if not content.scores:
         return
-    experts = [
-        f"{task_label(task)} {number(expert.value)}" + ("" if expert.shipped else " (the paper’s)")
-        for task, expert in content.experts.items()
-    ]
+    experts = [f"{task_label(task)} {number(value)}" for task, value in content.experts.items()]
     yield paragraph(
         "Returns are divided by the expert’s, so that tasks can be put together. The interquartile mean is the mean of "
         "the middle half of all runs. Its interval comes from drawing the runs of each task again, 10,000 times. "
@@ -250,23 +233,7 @@ def left_out_section(content: Content) -> Iterator[Markup]:
 
 
 def method_section(content: Content) -> Iterator[Markup]:
-    points = (
-        "An evaluation is the mean return of the deterministic policy over the run’s evaluation episodes, 10 unless set "
-        "otherwise.",
-        "The mean and the standard error of a cell are over its seeds, with n − 1 in the variance. The published ones "
-        "are over 5 runs.",
-        "“Within” two standard errors: the difference is at most twice the root of the sum of both squared standard "
-        "errors. A single run of ours has none; it is given the published standard error times √5, the spread of "
-        "single runs. With two or three seeds a standard error is itself uncertain.",
-        "The published curve “after as many transitions” is averaged over the same last 640,000 transitions as ours. "
-        "It is known as averages over 400,000, each of which counts by its overlap.",
-        "If runs of a cell differ in length, each counts with its own end.",
-        "Noise rates are nominal, as in the paper: 0.1, 0.2, 0.3 and 0.4 stand for 1/11, 1/5, 1/3 and 3/7 of all pairs.",
-        "Interquartile mean, stratified bootstrap and probability of improvement follow Agarwal et al., “Deep "
-        "Reinforcement Learning at the Edge of the Statistical Precipice”, NeurIPS 2021.",
-    )
-    yield element("ul", *(element("li", point) for point in points))
-    yield paragraph("Published results: ", element("a", SOURCE, href=SOURCE_URL), ".")
+    yield Markup((resources.files("rilco.reporting") / "assets" / "method.html").read_text())
 
 
 SECTIONS = {

@@ -22,7 +22,6 @@ from rilco.reporting.style import (
     task_label,
     tasks_in_order,
 )
-from rilco.words import plural
 
 MILLION = 1_000_000
 SIGNIFICANT = 0.05
@@ -63,18 +62,6 @@ class SeedComparison:
         half = (self.difference.interval.high - self.difference.interval.low) / 2
         return "reproduced" if half <= PRECISE * abs(float(self.published.mean())) else "undecided"
 
-    @property
-    def sentence(self) -> str:
-        means = f"{number(self.ours.mean())} against the published {number(self.published.mean())}"
-        runs = plural(len(self.ours), "run")
-        said = {
-            "above": "above the published runs",
-            "below": "below the published runs",
-            "reproduced": "reproduced",
-            "undecided": "undecided, for the runs scatter too much or are too few",
-        }
-        return f"{self.label}: {means} from {self.span} ({runs}): {said[self.verdict]}."
-
 
 def compare_seeds(cells: Mapping[CellKey, Cell]) -> list[SeedComparison]:
     """All cells with published runs and at least a million transitions, by task, noise rate and method."""
@@ -113,7 +100,8 @@ def seeds_figures(rows: Sequence[SeedComparison]) -> Iterator[Figure]:
     for place in dict.fromkeys(row.key[:3] for row in rows):
         here = [row for row in rows if row.key[:3] == place]
         title = f"{task_label(place[0])}, noise rate {rate_label(place[2])}"
-        alt = " ".join(row.sentence for row in here)
+        means = [f"ours {number(row.ours.mean())}, published {number(row.published.mean())}" for row in here]
+        alt = " ".join(f"{row.label}: {pair}, {row.verdict}." for row, pair in zip(here, means, strict=True))
         panels.append(Panel(title, alt, functools.partial(_draw, rows=here)))
     yield Figure("seeds", panels)
 

@@ -116,13 +116,13 @@ def _missing(cells: Mapping[CellKey, Cell]) -> str:
     """Whole methods, tasks and rates that have no run, so that a reader need not search the table."""
     published = load_published()
     missing = sum(key not in cells for key in published)
+    run = {part for key in cells for part in key}
     if not missing:
         return "Every cell of the paper has been run here."
-    methods = in_order({key.method for key in published} - {key.method for key in cells})
     absent = {
-        "method": [in_prose(method) for method in methods],
-        "task": [task_label(task) for task in TASKS if task not in {key.task for key in cells}],
-        "noise rate": [f"{rate:g}" for rate in RATES if rate not in {key.noise_rate for key in cells}],
+        "method": [in_prose(name) for name in in_order(k.method for k in published) if name not in run],
+        "task": [task_label(task) for task in TASKS if task not in run],
+        "noise rate": [f"{rate:g}" for rate in RATES if rate not in run],
     }
     parts = [
         f"{what}{'s' if len(names) > 1 else ''} {listed(names)}" for what, names in absent.items() if names

@@ -65,7 +65,7 @@ def ours(text: str) -> Markup:
 
 
 def coverage_table(cells: Mapping[CellKey, Cell]) -> Markup:
-    """Seeds in every cell of the paper's grid, and in those that we have besides."""
+    """The number of seeds in every cell of the paper's grid, and in others that were run."""
     paper = [*((task, POLICY, rate) for task in TASKS for rate in RATES), ("ant", GAUSSIAN, 0.4)]
     extra = {(key.task, key.noise, key.noise_rate) for key in cells} - set(paper)
     more = sorted(extra, key=lambda place: (place[0], place[2] or 0.0))

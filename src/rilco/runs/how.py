@@ -1,4 +1,4 @@
-"""How to run: settings that change neither the result of training nor its identity."""
+"""How to run: settings that do not change the result of training."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class How:
     """Show the policy in TensorBoard at the end of the run."""
     callbacks: tuple[Callback, ...] = ()
     """Called with each line of metrics once it is written. If one returns False, the run leaves a checkpoint and ends.
-    A method `begin` is called with the configuration first, a method `end` with the policy at last."""
+    A method `begin` is called with the configuration first, a method `end` with the policy in the end."""
     stop: StopSignal = field(default_factory=StopSignal)
     """Says when to stop. Training listens for signals itself, unless a caller does already."""
 

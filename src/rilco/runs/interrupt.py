@@ -33,7 +33,7 @@ def exit_code(interrupt: KeyboardInterrupt) -> int:
 class StopSignal:
     """Context manager that notes the first signal instead of raising in the middle of an update.
 
-    It may be entered again within itself. `patience` seconds after a SIGTERM it raises all the same.
+    It may be entered again within itself. It raises `patience` seconds after a SIGTERM.
     """
 
     def __init__(self, patience: float = GRACE) -> None:

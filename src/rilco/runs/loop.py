@@ -125,7 +125,7 @@ class Loop:
             self.progress.note("There is no checkpoint to resume yet: starting from the beginning.")
         return checkpoint
 
-    # -- going on ----------------------------------------------------------------------------------
+    # -- running ----------------------------------------------------------------------------------
 
     def run(self, how: How, callbacks: Sequence[Callback]) -> None:
         """Advance until the end, or until asked to stop. Leaves a checkpoint either way."""
