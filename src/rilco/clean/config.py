@@ -1,5 +1,5 @@
-"""`ril-co-clean`: learn a little with RIL-Co, audit the demonstrations, and clone only what was kept, several times. The
-clones practise, are made anew from what went well in the eyes of RIL-Co's classifiers, too, and their mean is the policy.
+"""`ril-co-clean`: audit the demonstrations, with RIL-Co where that is needed, and clone what was kept, several times. The
+clones practise, and are made anew from what went well, too. Their mean is the policy.
 
 Here are its names and settings, which all of rilco knows; `phases.py` is the run.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from rilco.errors import ConfigError, suggestion
 
 METHOD = "ril-co-clean"
-SEARCH = "1-ril-co"  # the first phase's folder
+SEARCH = "1-ril-co"  # RIL-Co's folder, where it was asked
 FINISHES = ("none", "ril-co", "gail-ap", "gail-logistic")
 
 
@@ -39,8 +39,7 @@ class CleanConfig:
     """Spread of the actions that the finish begins with, at least: a clone's own is that of its errors, far too small to
     learn from what lies beside the demonstrations."""
     search_steps: int = 300_000
-    """Transitions of RIL-Co and the audit where there is a finish, which gets what practice leaves; without one they
-    get that."""
+    """Transitions of RIL-Co, where it is asked and there is a finish. Without a finish it gets what practice leaves."""
 
     def __post_init__(self) -> None:
         counts = (
