@@ -132,6 +132,8 @@ class JudgingConfig:
     """The same where actions are noisy: then all are far from each other."""
     gap_spreads: tuple[float, float] = (5.5, 7.0)
     """The same in spreads of what is usual in the good family."""
+    beside: float = 0.25
+    """How far apart others count at least where the good family is the largest by pairs only: they are doubted."""
     families_trust: float = 0.4
     """How far from 0.5 the probability of good goes by a demonstration's family alone."""
     rival: tuple[float, float] = (0.35, 0.7)

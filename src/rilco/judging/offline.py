@@ -85,19 +85,23 @@ def _ask(
     say: Progress,
 ) -> tuple[list[Opinion], np.ndarray]:
     """What each judge says, and [D] who lives apart from the others."""
-    gap = gaps_to(families, main, config)
-    far = how_apart(gap, families, main, config)
     named = bool((vouched > 0).any())
     ours = np.isin(families.label, [main, *families.label[vouched > 0]])
+    # Others are compared with one family where it was named, and where it is the largest by pairs only: many short ones would
+    # outvote it.
+    by_ours = named or not majority.agree
+    gap = gaps_to(families, main, config)
+    far = how_apart(gap, families, main, config)
     say("Endings", 0.0)
-    by_end = judge_endings(material, config, apart=~ours if named else far > 0.0, alibi=not named)
+    by_end = judge_endings(material, config, apart=~ours if by_ours else far > 0.0, alibi=not by_ours)
     home = by_end.evidence["home"] > 0.0
-    home &= home[families.label == main].mean() > 0.5  # an end of the others alone is no goal
     if named:
         # Another family that ends as the named one does may be another good way: it is doubted, and not dropped.
         far = np.where(ours, 0.0, np.maximum(far, _seen_from_there(families, main, config)))
         far = np.where(home, config.same_end * far, far)
-    else:
+    elif by_ours:
+        far = np.where(ours, far, np.maximum(far, config.beside))
+    elif home[families.label == main].mean() > 0.5:
         # Who reaches the goal that the others reach is one of them, whatever the way.
         far = np.where(home, 0.0, far)
     say("Records", 0.0)
@@ -105,9 +109,8 @@ def _ask(
     say("Consensus", 0.0)
     # What a wrong record says about its demonstrator's acts is of no use to the consensus.
     bad = (vouched < 0) | (by_record.good < config.unsure_from)
-    # One is not enough to foretell actions by: where others were set against its family, the family speaks. So it does where
-    # it is the largest by pairs only: many short ones would outvote it.
-    good = (vouched > 0) | ((named or not majority.agree) & ours & ~ours.all())
+    # One is not enough to foretell actions by: where others were set against its family, the family speaks.
+    good = (vouched > 0) | (named & ours & ~ours.all())
     good &= ~bad & (good.sum() >= config.min_demonstrations)
     by_consensus = judge_consensus(material, config, good=good, bad=bad, apart=far > 0.0)
     by_family = judge_families(families, material.pairs, main, gap, far, config, rivals=not named)
