@@ -22,7 +22,7 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def load_run(path: str | os.PathLike[str]) -> Run:
-    """A run that there is; raises RunError where the folder holds none.
+    """Open the run in a folder; raises RunError where there is none.
 
     >>> rilco.load_run("runs/mine").evaluations()[-1]["eval_episodes"]
     100

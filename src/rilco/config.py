@@ -1,4 +1,4 @@
-"""What a run is: one frozen record, stored as `config.json` in its folder."""
+"""The configuration of a run: one frozen record, stored as `config.json` in its folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rilco.tasks.table import Task
 
 FORMAT = "rilco-run-"
 VERSION = 2
-"""Of what a run computes. Version 1 learned its first iteration from raw observations, and all its evaluations had the
+"""Version of what a run computes. Version 1 learned its first iteration from raw observations, and all its evaluations had the
 same start states. Its runs can be read and compared, but not resumed."""
 DEMO_KINDS = ("policy", "gaussian")
 PLACE = ("method", "task", "demos", "noise_rate", "demo_kind", "steps", "seed")
@@ -57,7 +57,7 @@ class RunConfig:
     steps: int = 20_000_000
     """Transitions in all, rounded up to whole iterations."""
     seed: int = 1
-    """Of everything random in the run."""
+    """Seed of everything random in the run."""
     num_envs: int = 32
     """Environments that act side by side."""
     num_steps: int = 20
@@ -76,13 +76,13 @@ class RunConfig:
     classifier: ClassifierConfig = field(default_factory=ClassifierConfig)
     """The reward learner's settings."""
     vild: VildConfig = field(default_factory=VildConfig)
-    """What VILD has besides a classifier."""
+    """VILD's settings, beside its classifier's."""
     start_from: str = ""
     """A policy file, run folder or name (`hopper#1`) whose policy training begins with; empty begins at random."""
     hold_actor_for: int = 50
     """Iterations that such a policy is left alone, until the critic, and the classifiers, have caught up with it."""
     policy_learner: str = "acktr"
-    """What learns the policy from the reward: `acktr` or `ppo`."""
+    """Learner of the policy: `acktr` or `ppo`."""
     acktr: AcktrConfig = field(default_factory=AcktrConfig)
     """ACKTR's settings."""
     ppo: PpoConfig = field(default_factory=PpoConfig)
@@ -90,9 +90,9 @@ class RunConfig:
     bc: BcConfig = field(default_factory=BcConfig)
     """Behaviour cloning's settings."""
     clean: CleanConfig = field(default_factory=CleanConfig)
-    """What `ril-co-clean` has besides."""
+    """Settings of `ril-co-clean`, beside those of its phases."""
     version: int = VERSION
-    """Of the computation; older ones are only ever read."""
+    """Version of the computation. Runs of older ones can only be read."""
 
     def __post_init__(self) -> None:
         method = find(self.method)
@@ -154,7 +154,7 @@ class RunConfig:
 
     @property
     def policy_settings(self) -> AcktrConfig | PpoConfig:
-        """Of the learner in use."""
+        """Settings of the policy learner in use."""
         return self.ppo if self.policy_learner == "ppo" else self.acktr
 
     @property

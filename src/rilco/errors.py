@@ -44,7 +44,7 @@ class WriteError(RunError):
 
 
 class TrainingError(RilcoError):
-    """Learning went wrong in a way that continuing cannot mend, such as a NaN loss."""
+    """Learning failed for good, for example with a NaN loss."""
 
 
 class AuditError(RilcoError):

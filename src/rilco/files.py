@@ -200,7 +200,7 @@ def fits(value: Any, wanted: Any) -> bool:
 
 
 def _is_text(value: str) -> bool:
-    """Whether it can be written; JSON can spell half of a character."""
+    """Whether it is valid Unicode; JSON can spell half of a character."""
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -71,9 +71,9 @@ class Learner(NamedTuple):
     policy: Callable[[LearnerState], Policy]
     """The policy to act with, as NumPy arrays, for actions of the learner's kind."""
     with_policy: Callable[[LearnerState, Policy], LearnerState]
-    """Begins with a policy that there is: its network, its spread and its observation statistics."""
+    """Begin with a given policy: its network, its spread and its observation statistics."""
     moving_iterations: int
-    """For so long whoever collects moves the state's normaliser, step by step."""
+    """Iterations in which whoever collects moves the state's normaliser, step by step."""
 
 
 @functools.cache
@@ -219,7 +219,7 @@ def _rewards(
 
 
 def _nonfinite(state: LearnerState) -> Info:
-    """How many numbers of the new state are NaN or infinite, by part: 0 in a healthy run."""
+    """Count numbers of the new state that are NaN or infinite, by part: 0 in a healthy run."""
     parts = {"nonfinite_reward_learner": state.reward, "nonfinite_policy_learner": state.policy}
     return {
         name: sum(

@@ -51,7 +51,7 @@ class Method:
     """All that rilco knows of one way to learn."""
 
     summary: str
-    """What it does, in a line."""
+    """One line for lists of methods."""
     reads: tuple[str, ...] = (*REWARD, *LOSS)
     """Settings that it has a use for, of those that only some methods read. Others are refused."""
     make_reward: Callable[[RunConfig, int], RewardLearner] | None = None
@@ -65,9 +65,9 @@ class Method:
     like: str = ""
     """The method whose iterations take as long, where that need not be measured again."""
     look: Look | None = None
-    """In reports; None takes the next free colour, and the name for a label."""
+    """Label, colour and marker in reports. None: the name, and the next free ones."""
     learns_choices: bool = True
-    """Whether it has a use for actions that are choices, too."""
+    """Whether it can also learn actions that are choices."""
 
     def __post_init__(self) -> None:
         if self.runner not in ("acting", "cloning", "several"):
@@ -122,7 +122,7 @@ def check_options(name: str, policy_learner: str, given: Collection[str]) -> Non
 
 
 def _group(option: str) -> str:
-    """What an option is called in `Method.reads`."""
+    """The name of an option in `Method.reads`."""
     return option if option in _SOME else f"{option.partition('.')[0]}."
 
 

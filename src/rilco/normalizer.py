@@ -46,12 +46,12 @@ def update_normalizer(normalizer: Normalizer, x: jax.Array | np.ndarray) -> Norm
 
 
 def on_host(normalizer: Normalizer) -> Normalizer:
-    """As NumPy's float64, to be moved step by step."""
+    """Copy to NumPy's float64, to be moved step by step."""
     return Normalizer(*(np.asarray(array, np.float64) for array in normalizer))
 
 
 def on_device(normalizer: Normalizer) -> Normalizer:
-    """As JAX's float32."""
+    """Copy to JAX's float32."""
     return jax.device_put(Normalizer(*(np.asarray(array, np.float32) for array in normalizer)))
 
 

@@ -132,7 +132,7 @@ def _top_level(name: str, value: Any, base: RunConfig) -> Any:
 
 
 def _iterations(base: RunConfig, changes: Mapping[str, Any]) -> int:
-    """How many updates a run has: the length of a learning-rate decay unless another is given."""
+    """Number of updates of a run, and the default length of a learning-rate decay."""
     sizes = {name: changes[name] for name in ("steps", "num_envs", "num_steps") if name in changes}
     return dataclasses.replace(base, **sizes).iterations
 

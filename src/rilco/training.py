@@ -85,7 +85,7 @@ class Trainer:
             self.policy = self.learner.policy(self.state)
 
     def _begin_with(self, policy: Policy) -> None:
-        """Start from a policy that there is."""
+        """Start from a given policy."""
         ours, theirs = self.policy, policy
         shapes = [(p.obs_dim, p.hidden_sizes, p.action_dim, p.actions) for p in (ours, theirs)]
         if shapes[0] != shapes[1]:
@@ -118,7 +118,7 @@ class Trainer:
         self.iteration += 1
 
     def record(self) -> dict[str, Any]:
-        """Of the newest iteration."""
+        """Metrics of the newest iteration."""
         episode_return = float(np.mean(self.recent)) if self.recent else None
         learned = {name: value for name, value in self._values.items() if not name.startswith("nonfinite")}
         return {"episode_return": episode_return, **learned}
@@ -139,7 +139,7 @@ class Trainer:
         return transitions
 
     def _prepare(self) -> None:
-        """What a reward learner does once, now that the observation statistics are final."""
+        """Prepare the reward learner, once, now that the observation statistics are final."""
         if self.reward_learner is None or self.reward_learner.prepare is None or self.demos is None:
             return
         normalized = functools.partial(normalize, self.state.normalizer)
@@ -147,7 +147,7 @@ class Trainer:
         self.state = self.state._replace(reward=reward)
 
     def _demonstrations(self, iteration: int) -> Any:
-        """What an iteration learns from, drawn already during the one before unless the run just began."""
+        """Draws for an iteration, made during the one before unless the run just began."""
         return self._drawn.pop(iteration) if iteration in self._drawn else self._draw(iteration)
 
     def _draw(self, iteration: int) -> Any:
@@ -180,7 +180,7 @@ def train_run(
 
 
 def train_if_needed(config: RunConfig, path: Path, how: How) -> Run:
-    """The run in this folder: begun, gone on with or left alone, depending on how far it is."""
+    """Begin or resume the run in this folder, unless it is finished."""
     state = standing(config, path).state
     if state == "finished":
         return Run(path)
@@ -230,7 +230,7 @@ def go_on(run: Run, how: How) -> Iterator[Trainer]:
 
 
 def make_training(config: RunConfig, data: Data, pool: RolloutPool | None) -> Trainer | Cloner:
-    """What a method trains with, before its first iteration."""
+    """A method's training, before its first iteration."""
     if find(config.method).runner == "cloning" and data.demos is not None:
         actions = run_actions(config, data.demos)
         return Cloner(config.bc, data.demos, seed=config.seed, iterations=config.iterations, actions=actions)
@@ -273,7 +273,7 @@ def open_pool(config: RunConfig, demos: Demonstrations | None, workers: int) -> 
 
 
 def pool_sizes(config: RunConfig, demos: Demonstrations | None, workers: int) -> Sizes:
-    """What the workers hold; cloning only evaluates, so an environment for each of them is enough."""
+    """Sizes of what the workers hold. Cloning only evaluates, so an environment for each of them is enough."""
     obs_dim, actions = config.task.dimensions()[0], run_actions(config, demos)
     if find(config.method).runner == "cloning":
         return Sizes(workers, 1, obs_dim, actions, config.bc.hidden_sizes)
@@ -295,7 +295,7 @@ def run_actions(config: RunConfig, demos: Demonstrations | None) -> Actions:
 
 
 def _demo_arrays(data: Data, actions: Actions) -> DemoArrays | None:
-    """As learners write them."""
+    """Demonstrations as learners write them."""
     if data.demos is None:
         return None
     arrays = DemoArrays(data.demos.obs, actions.encode(data.demos.action), data.demos.demonstrator)

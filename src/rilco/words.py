@@ -11,7 +11,7 @@ def plural(count: int, noun: str, many: str | None = None) -> str:
 
 
 def capitalised(sentence: str) -> str:
-    """With a capital, and the rest as it is."""
+    """Capitalise the first letter, and leave the rest."""
     return sentence[:1].upper() + sentence[1:]
 
 
@@ -25,5 +25,5 @@ def listed(items: Iterable[str], most: int | None = None) -> str:
 
 
 def listing(names: Sequence[str], most: int = 8) -> str:
-    """What there is, for an error message: `a, b, c`, `a, b and 4 more`, or `nothing`."""
+    """List names for an error message: `a, b, c`, `a, b and 4 more`, or `nothing`."""
     return listed(names, most) if len(names) > most else ", ".join(names) or "nothing"

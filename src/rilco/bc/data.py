@@ -17,7 +17,7 @@ from rilco.seeding import DEMONSTRATIONS, generator
 from rilco.tasks.actions import AS_THEY_ARE, Actions
 
 MOST_CHECKED = 10_000
-"""The loss is measured on at most so many pairs, so that validating millions takes no longer than training."""
+"""Most pairs that a validation loss is measured on, so that validating millions takes no longer than training."""
 
 BLOCK = 100_000  # pairs at a time where a copy of all of them would be large
 
@@ -112,7 +112,7 @@ def statistics(obs: np.ndarray, rows: np.ndarray, weight: np.ndarray | None = No
 
 
 def _spread(rows: np.ndarray, most: int) -> np.ndarray:
-    """At most so many of the rows, evenly spaced."""
+    """At most `most` of the rows, evenly spaced."""
     return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(int)]
 
 

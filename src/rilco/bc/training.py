@@ -37,10 +37,9 @@ def clone(
 ) -> Policy:
     """Clone demonstrations into a policy, without an environment and without a run folder.
 
-    `weights` [N], 0 or more, say how much each pair counts; a pair of weight 0 is as good as absent. The number of
-    gradient steps is rounded up to whole iterations. `actions` are the environment's, `Task(...).spaces().actions`; with
-    them it is the policy of `rilco train --method bc` with this seed. Left out, the demonstrations tell
-    (`Actions.of`).
+    `weights` [N], 0 or more, say how much each pair counts. The number of gradient steps is rounded up to whole
+    iterations. `actions` are the environment's, `Task(...).spaces().actions`; the policy is then that of `rilco train
+    --method bc` with this seed. By default they are told from the demonstrations (`Actions.of`).
 
         >>> policy = rilco.clone(rilco.load_demonstrations("mine.hdf5"), gradient_steps=500)
         >>> policy.predict(np.array([1.0, 0.0, 0.0])).shape
@@ -82,7 +81,7 @@ class Cloner:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """With what is held out and what weighs more, which the demonstrations' own leaves out."""
+        """Digest of the demonstrations, of what is held out, and of the weights."""
         depends = hashlib.sha256(np.asarray(self.data.trained_rows).tobytes())
         if self.data.weight is not None:
             depends.update(np.asarray(self.data.weight).tobytes())

@@ -41,7 +41,7 @@ def collect(
     num_envs: int = 4,
     progress: Progress = lambda done: None,
 ) -> Demonstrations:
-    """Play at least `pairs` pairs in whole episodes, or so many `episodes`; the same arguments give the same bytes.
+    """Play at least `pairs` pairs in whole episodes, or this number of `episodes`; the same arguments give the same bytes.
 
     `num_envs` environments play side by side. An episode's start and its noise depend on its number alone.
     `action_noise` is the variance of Gaussian noise on every action, in units of the policy's actions. Actions are
@@ -126,7 +126,7 @@ class NoiseLevel(NamedTuple):
     variance: float
     mean_return: float
     fraction: float
-    """Of the return without noise."""
+    """Share of the return without noise."""
     wanted_fraction: float
 
 
@@ -141,7 +141,7 @@ def find_noise_levels(
     rounds: int = 10,
     progress: Callable[[], None] = lambda: None,
 ) -> list[NoiseLevel]:
-    """For each fraction of the policy's own return a variance of action noise that brings it there.
+    """Find, for each fraction of the policy's own return, a variance of action noise that brings it there.
 
     Bisection of the variance's logarithm, at most `rounds` times for a fraction, until the return of a few
     episodes is within `tolerance` of it. Every trial plays the same episodes with the same noise, scaled, and

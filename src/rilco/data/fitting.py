@@ -73,7 +73,7 @@ def _check_choices(action: np.ndarray, actions: Actions, where: str, env_name: s
 
 
 def _check_sizes(action: np.ndarray, actions: Actions, where: str, env_name: str) -> None:
-    """By the environment's units; where it has none, by the median action's size, or how far others usually are from it."""
+    """Compare sizes with the environment's units. Where it has none, with the median action, or the usual distance from it."""
     usual, median = np.array(actions.scale or (1.0,) * actions.size), np.median(action, axis=0)
     distance = np.abs(action - np.where(usual > 0, actions.origin or 0.0, median))
     usual = np.where(usual > 0, usual, np.maximum(np.abs(median), np.median(distance, axis=0)))

@@ -1,4 +1,4 @@
-"""Which pairs make an episode, and who made what: worked out once for a dataset, and asked everywhere."""
+"""Index of a dataset: the pairs of each episode, and the demonstrators in numbers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class EpisodeIndex:
 
     @classmethod
     def of(cls, episode: np.ndarray, demonstrator: np.ndarray | None = None) -> EpisodeIndex:
-        """From the ids of the pairs [N], at least one."""
+        """Build from the episode ids of the pairs [N], at least one."""
         ordered = bool((np.diff(episode) >= 0).all())
         order = np.arange(len(episode)) if ordered else np.argsort(episode, kind="stable")
         start = np.concatenate([[0], np.flatnonzero(np.diff(episode[order])) + 1])
@@ -36,7 +36,7 @@ class EpisodeIndex:
         return len(self.ids)
 
     def rows(self, k: int) -> np.ndarray | slice:
-        """Of the k-th episode; a slice where they are neighbours, so that no pair need be copied."""
+        """Rows of the k-th episode; a slice where they are neighbours, so that no pair need be copied."""
         rows = self.order[self.start[k] : self.start[k] + self.length[k]]
         first, last = int(rows[0]), int(rows[-1])
         return slice(first, last + 1) if last - first + 1 == len(rows) else rows
@@ -72,7 +72,7 @@ class Demonstrator(NamedTuple):
     name: str
     pairs: int
     episodes: int
-    """That it made any pair of."""
+    """Episodes in which it made any pair."""
     mean_return: float | None
     mean_reward: float | None
     """A pair: also comparable where episodes are cut into runs."""

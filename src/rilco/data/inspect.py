@@ -1,4 +1,4 @@
-"""What a dataset holds: episodes, lengths, returns, every dimension, and what is wrong with it.
+"""Inspection of a dataset: episodes, lengths, returns, every dimension, and faults.
 
 Data is read in blocks of rows, so that memory maps are never read as a whole. NaN and infinite values, which training
 refuses, are counted here.
@@ -24,7 +24,7 @@ BLOCK = 65_536
 """Rows that are looked at together."""
 
 Bounds = tuple[float, float] | tuple[np.ndarray, np.ndarray]
-"""Of every dimension, or [D] of each."""
+"""The same low and high for every dimension, or [D] of each."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Dimensions:
     spread: np.ndarray
     """Standard deviation."""
     finite: np.ndarray
-    """How many values are."""
+    """Number of finite values."""
     nan: np.ndarray
     infinite: np.ndarray
     outside: np.ndarray
-    """How many finite values lie outside the bounds; none where there are no bounds."""
+    """Number of finite values outside the bounds."""
     rows_outside: int
     """Pairs with any such value."""
 
@@ -65,7 +65,7 @@ class Inspection:
     """[episodes]: sums of the rewards that the file holds, where it holds any."""
     demonstrators: tuple[Demonstrator, ...]
     bounds: tuple[float, float]
-    """That actions were compared with: the widest, where dimensions have their own."""
+    """Bounds that actions were compared with; the widest, where dimensions have their own."""
     same_bounds: bool
     """Whether all dimensions have these."""
     assumed_bounds: bool
@@ -215,7 +215,7 @@ def shared_episodes(inspections: Sequence[Inspection]) -> list[tuple[str, str, i
 
 
 def statistics(values: np.ndarray) -> dict[str, float | None]:
-    """Of the finite ones; None where there are none."""
+    """Statistics of the finite values; None where there are none."""
     finite = values[np.isfinite(values)]
     if not len(finite):
         return dict.fromkeys(("min", "median", "max", "mean", "std"))

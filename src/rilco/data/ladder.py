@@ -34,9 +34,9 @@ class Rung:
     std_return: float
     episodes: int
     fraction: float
-    """Of the expert's return."""
+    """Share of the expert's return."""
     published_fraction: float
-    """Of the paper's snapshot in its place."""
+    """That share of the paper's snapshot in its place."""
     transitions: int
     seed: int
     command: str

@@ -26,7 +26,7 @@ _GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
 
 
 def pairs_from_each(noise_rate: float, expert_pairs: int, non_experts: int) -> int:
-    """How many pairs every non-expert gives: by PAIRS_PER_EXPERT_PAIR, linear between its rates."""
+    """Pairs that every non-expert gives: by PAIRS_PER_EXPERT_PAIR, linear between its rates."""
     check_noise_rate(noise_rate)
     if non_experts == 0:
         return 0

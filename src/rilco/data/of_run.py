@@ -1,4 +1,4 @@
-"""What a run learns from: its demonstrations, and what is known about them."""
+"""The data that a run learns from."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from rilco.methods import check_actions, find
 
 
 class Data(NamedTuple):
-    """What a run learns from; nothing on the true reward."""
+    """The demonstrations of a run; None on the true reward."""
 
     demos: Demonstrations | None
     known: Demonstrations | None = None
     """Pairs that are known to be non-expert, if there are any."""
 
     def fingerprint(self) -> str | None:
-        """Of all that training reads of it."""
+        """Digest of all that training reads of it."""
         if self.demos is None:
             return None
         return "".join(part.fingerprint() for part in self if part is not None)
 
 
 def read_data(config: RunConfig, say: Say) -> Data:
-    """All that a run learns from, found to fit its environment."""
+    """Read a run's data, and check that it fits its environment."""
     if config.task.name:
         check_actions(config.method, config.task.spaces().actions)
     data = Data(read_demonstrations(config, say), read_known(config))

@@ -57,7 +57,7 @@ class Demonstrations:
     files: tuple[str, ...] = field(default=(), compare=False)
     """Names of what it was read from, for error messages."""
     where: InitVar[str | None] = None
-    """What error messages call this data, a path for instance. Not kept."""
+    """Name of this data in error messages, a path for instance. Not kept."""
 
     def __post_init__(self, where: str | None) -> None:
         place = where or ", ".join(self.demonstrator_names) or "demonstrations"
@@ -119,7 +119,7 @@ class Demonstrations:
 
     @functools.cached_property
     def index(self) -> EpisodeIndex:
-        """Which pairs make each episode."""
+        """The pairs of each episode."""
         return EpisodeIndex.of(self.episode, self.demonstrator)
 
     @property
@@ -161,7 +161,7 @@ class Demonstrations:
             yield self.select(self.index.rows(k))
 
     def summary(self) -> dict[str, Any]:
-        """What there is, as plain numbers that fit into JSON."""
+        """The contents in plain numbers that fit into JSON."""
         return {
             "pairs": len(self),
             "episodes": len(self.index),
@@ -261,7 +261,7 @@ def check_noise_rate(noise_rate: float) -> None:
 
 
 def source_names(demos: Demonstrations) -> str:
-    """What error messages call these demonstrations: up to three of their files, or of their demonstrators."""
+    """Name in error messages: up to three files, or demonstrators."""
     names = demos.files or demos.demonstrator_names
     return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
 

@@ -40,7 +40,7 @@ def tables(inspections: Sequence[Inspection], width: int) -> Iterator[Table]:
 
 
 def remarks(inspections: Sequence[Inspection]) -> list[str]:
-    """What is to be known of each file, and of the files together."""
+    """Remarks on each file, and on the files together."""
     found = [f"{one.name}: {remark}" for one in inspections for remark in one.remarks()]
     for one, other, count in shared_episodes(inspections):
         noun = "episode is" if count == 1 else "episodes are"
@@ -167,7 +167,7 @@ def _table(*columns: str) -> Table:
 
 
 def _literal(text: str) -> Text:
-    """Not to be read as markup, whatever a file or a demonstrator is called."""
+    """Text that is never read as markup, whatever a file or a demonstrator is called."""
     from rich.text import Text
 
     return Text(text)

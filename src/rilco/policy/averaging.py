@@ -11,7 +11,7 @@ from rilco.policy.saved import OBS_EPSILON, Policy
 
 
 def mean_policy(policies: Sequence[Policy]) -> Policy:
-    """Of policies of the same shape: the mean of their mean actions, with the spread that is theirs on average.
+    """Join policies of the same shape: the mean of their mean actions, with their mean variance.
 
     Exact up to rounding, except where one of them would clip an observation that the first does not. The hidden layers are
     as many times as wide as there are policies.

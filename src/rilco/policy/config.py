@@ -19,7 +19,7 @@ class AcktrConfig:
     """K-FAC's step size before the trust region; also the one that the trust region is computed with."""
 
     momentum: float = 0.9
-    """Of the SGD that follows the preconditioning; its step size is learning_rate * (1 - momentum)."""
+    """Momentum of the SGD after preconditioning; its step size is learning_rate * (1 - momentum)."""
 
     discount: float = 0.99
     """Worth of the next step's reward in terms of this one's."""
@@ -74,7 +74,7 @@ class PpoConfig:
     """Worth of the next step's reward in terms of this one's."""
 
     gae_lambda: float = 0.95
-    """From 0 to 1: how far advantages rely on rewards seen, and not on the critic."""
+    """From 0, advantages rely on the critic, to 1, they rely on rewards alone."""
 
     clip_range: float = 0.2
     """A step's probability ratio gains nothing by leaving 1 +- this."""

@@ -1,4 +1,4 @@
-"""What policy learners share: a Gaussian actor beside a critic of its own, and the quantities of both."""
+"""Parts that ACKTR and PPO share: parameters, Gaussian densities, and diagnostics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a policy network's outputs mean to a learner: quantities with Gaussian noise, or choices.
+"""The meaning of a policy network's outputs to a learner: quantities with Gaussian noise, or choices.
 
 A head is all that ACKTR, PPO and behaviour cloning know of actions. Sampling is for whoever acts, with NumPy
 (`rilco.tasks.actions`); both write actions the same way.
@@ -29,13 +29,13 @@ class Head(NamedTuple):
     has_spread: bool
     """Whether there is a log-std, and not an empty array in its place."""
     gain: float
-    """Of the last layer's first weights with ACKTR. Choices begin about even; else the first rollouts hold few of them."""
+    """Scale of the last layer's first weights with ACKTR. Choices begin about even, so that first rollouts hold them all."""
 
     def init_log_std(self, action_dim: int, value: float) -> jax.Array:
         return jnp.full(action_dim if self.has_spread else 0, value, jnp.float32)
 
     def info(self, log_std: jax.Array) -> dict[str, jax.Array]:
-        """What to log of the spread, where there is one."""
+        """Values to log of the spread, where there is one."""
         return {"log_std": jnp.mean(log_std)} if self.has_spread else {}
 
 

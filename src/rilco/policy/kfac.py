@@ -45,7 +45,7 @@ class Basis(NamedTuple):
 
 
 class KfacState(NamedTuple):
-    """What the optimiser carries from one update to the next."""
+    """State that the optimiser carries from one update to the next."""
 
     step: jax.Array  # [] int32
     factors: tuple[Factors, ...]

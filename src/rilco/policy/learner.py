@@ -1,4 +1,4 @@
-"""What a policy learner is: three pure functions over a state of its own."""
+"""The interface of policy learners: pure functions over a state of their own."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Batch(NamedTuple):
 
 
 class _Progress(NamedTuple):
-    """What the scan over minibatches carries."""
+    """State of the scan over minibatches."""
 
     params: Params
     adam: optax.OptState

@@ -46,7 +46,7 @@ class Policy:
     card: Mapping[str, Any] = field(default_factory=dict)
     """Where the policy comes from: task, method, seed, transitions, return."""
     actions: Actions = AS_THEY_ARE
-    """What the outputs stand for. Left out: they are the environment's actions."""
+    """Meaning of the outputs; by default they are the environment's actions."""
     file: str = ""
     """Where it was read from; empty where it was made in memory."""
 

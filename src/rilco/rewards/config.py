@@ -36,7 +36,7 @@ class ClassifierConfig:
     candidates: int = 640
     """Further demonstration pairs in a mini-batch that may be pseudo-labelled (U and V in Algorithm 1)."""
     selected: int = 128
-    """At most so many of the candidates are pseudo-labelled as non-expert (K in Algorithm 1)."""
+    """Most candidates that are pseudo-labelled as non-expert (K in Algorithm 1)."""
     minibatches: int = 5
     """Adam steps an iteration; the policy's pairs are dealt out among them."""
     learning_rate: float = 1e-3
@@ -79,7 +79,7 @@ class VildConfig:
     log_std: float = -1.0
     """Where the log standard deviation of inferred actions starts."""
     temperature: float = 1.0
-    """What the reward is divided by in the bound: the lower, the more inference trusts the classifier."""
+    """Divisor of the reward in the bound: the lower, the more inference trusts the classifier."""
 
     def __post_init__(self) -> None:
         check_fields(self, "a positive number", lambda value: value > 0, "learning_rate", "temperature")

@@ -1,4 +1,4 @@
-"""What every reward learner is: a NamedTuple of pure functions closing over their hyper-parameters."""
+"""The interface of reward learners: a NamedTuple of pure functions closing over their hyper-parameters."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def classifier_learner(
 
 
 class MiniBatch(NamedTuple):
-    """What one Adam step sees; pairs are normalised and joined."""
+    """Inputs of one Adam step; pairs are normalised and joined."""
 
     demos: jax.Array  # [C, n, D + A]
     known: jax.Array | None  # [C, K, D + A]
@@ -159,7 +159,7 @@ def classifier_loss(
     mixing: jax.Array,
     nonexperts: NonExperts,
 ) -> tuple[jax.Array, Info]:
-    """What one classifier descends: its empirical risk plus the weighted gradient penalty."""
+    """Loss of one classifier: its empirical risk plus the weighted gradient penalty."""
     # Three passes, not one over the concatenated rows: that was measured to be no faster.
     demo_score, policy_score, nonexpert_score = (
         score_joined(params, x) for x in (demo, policy, nonexperts.x)
@@ -194,7 +194,7 @@ def find_nonexperts(
 
 
 def pseudo_labels(params: Params, candidates: jax.Array, selected: int) -> tuple[NonExperts, Info]:
-    """Of the candidates [U, D + A] with g(x) < 0, the `selected` lowest; fewer where fewer are negative."""
+    """Pick the `selected` lowest candidates [U, D + A] with g(x) < 0; fewer where fewer are negative."""
     scores = jax.lax.stop_gradient(score_joined(params, candidates))
     negated, index = jax.lax.top_k(-scores, min(selected, len(candidates)))
     labels = NonExperts(candidates[index], negated > 0)

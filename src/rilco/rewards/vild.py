@@ -50,7 +50,7 @@ from rilco.rewards.vild_sampling import (
 )
 
 LOGGED_DEMONSTRATORS = 20
-"""Up to so many demonstrators have their noise logged one by one."""
+"""Most demonstrators whose noise is logged one by one."""
 
 _logistic = get_loss("logistic").fn
 
@@ -66,7 +66,7 @@ class VildState(NamedTuple):
 
 
 class MiniBatch(NamedTuple):
-    """What one mini-batch needs besides the pool; pairs are normalised and joined."""
+    """Inputs of one mini-batch beside the pool; pairs are normalised and joined."""
 
     number: jax.Array  # [] which of the M this is
     policy: jax.Array  # [m, D + A]
@@ -75,7 +75,7 @@ class MiniBatch(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What stays the same throughout a run."""
+    """Constants of a run."""
 
     config: ClassifierConfig
     vild: VildConfig
@@ -185,7 +185,7 @@ def classifier_loss(
     policy: jax.Array,
     mixing: jax.Array,
 ) -> tuple[jax.Array, Info]:
-    """What the classifier descends: GAIL's logistic risk, demonstrations weighted [n], plus the penalty."""
+    """Loss of the classifier: GAIL's logistic risk, demonstrations weighted [n], plus the penalty."""
     demo_score, policy_score = score_joined(params, demo), score_joined(params, policy)
     demo_risk = jnp.mean(weight * _logistic(demo_score))
     policy_risk = jnp.mean(_logistic(-policy_score))
@@ -212,7 +212,7 @@ def negative_bound(
     who: jax.Array,
     noise: jax.Array,
 ) -> tuple[jax.Array, Info]:
-    """What the model descends: -E_q[log sigmoid(g(s, a)) / temperature + log N(u; a, C_k)] - entropy of q."""
+    """Loss of the model: -E_q[log sigmoid(g(s, a)) / temperature + log N(u; a, C_k)] - entropy of q."""
     inferred = infer(model, scale, obs, action, who)
     score = score_joined(params, join(obs, draw(inferred, noise)))
     reward = -jnp.mean(_logistic(score)) / config.temperature

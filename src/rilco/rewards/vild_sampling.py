@@ -1,4 +1,4 @@
-"""What VILD draws from the demonstrations, on the host: pairs of every demonstrator."""
+"""VILD's draws from the demonstrations, on the host: pairs of every demonstrator."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from rilco.rewards.config import ClassifierConfig
 from rilco.rewards.learner import DemoArrays
 
 FULL_POOLS = 6
-"""Beyond so many demonstrators their pools are smaller, so that a draw stays as cheap as RIL-Co's."""
+"""Beyond this number of demonstrators their pools are smaller, so that a draw stays as cheap as RIL-Co's."""
 
 
 class Pool(NamedTuple):
-    """What one iteration draws: P pairs of each of K demonstrators, of which the update takes those it wants."""
+    """Draws of one iteration: P pairs of each of K demonstrators, among which the update chooses."""
 
     obs: np.ndarray  # [K, P, D]
     action: np.ndarray  # [K, P, A]
@@ -63,7 +63,7 @@ def remember_last(build: Callable[[Any], Roster]) -> Callable[[Any], Roster]:
 
 
 def draw_pool(config: ClassifierConfig, roster: Roster, demos: DemoArrays, rng: np.random.Generator) -> Pool:
-    """As many pairs of everybody as an iteration can use, but of many demonstrators fewer each."""
+    """Draw as many pairs of each demonstrator as an iteration can use; fewer where there are many of them."""
     rows, demonstrators = config.minibatches * config.batch, len(roster.count)
     size = min(rows, -(-FULL_POOLS * rows // demonstrators))
     who = np.broadcast_to(np.arange(demonstrators)[:, None], (demonstrators, size))

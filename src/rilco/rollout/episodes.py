@@ -1,4 +1,4 @@
-"""What it takes to bring every environment back: its episode's number and the actions since it began."""
+"""Unfinished episodes: their numbers and actions so far, which bring every environment back."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class UnfinishedEpisodes:
             self._first += len(self._blocks.pop(0))
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """For a checkpoint."""
+        """Arrays that a checkpoint holds."""
         actions = (
             np.concatenate(self._blocks) if self._blocks else np.zeros((0, len(self.episode), 1), np.float32)
         )

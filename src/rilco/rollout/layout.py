@@ -28,7 +28,7 @@ class Sizes:
 
     @property
     def action_dim(self) -> int:
-        """Of actions as learners write them."""
+        """Width of actions as learners write them."""
         return self.actions.width
 
     @classmethod

@@ -24,13 +24,13 @@ class Actions:
     """One kind of actions: their shape in the environment, and how learners write them."""
 
     shape: tuple[int, ...]
-    """In the environment; files hold them flat."""
+    """Shape in the environment; files hold actions flat."""
     choices: tuple[int, ...] = ()
-    """How many values each number can take, where actions are choices. None: they are quantities."""
+    """Number of values of each choice. Empty: actions are quantities."""
     origin: tuple[float, ...] = ()
-    """Of choices the least value of each, of quantities what 0 stands for."""
+    """The least value of each choice, or the value of quantities that 0 stands for."""
     scale: tuple[float, ...] = ()
-    """Of quantities what one unit is; 0 where only demonstrations can tell. None: they are written as they are."""
+    """One unit of each quantity; 0 where only demonstrations can tell. Empty: quantities are written as they are."""
 
     @property
     def size(self) -> int:
@@ -60,7 +60,7 @@ class Actions:
         return low.astype(np.float32), high.astype(np.float32)
 
     def encode(self, action: np.ndarray) -> np.ndarray:
-        """From files [..., size] to learners [..., width]."""
+        """Convert from files [..., size] to learners [..., width]."""
         if self.choices:
             index = np.rint(action - np.asarray(self.origin)).astype(np.int64)
             columns = [np.eye(n, dtype=np.float32)[index[..., k]] for k, n in enumerate(self.choices)]
@@ -70,7 +70,7 @@ class Actions:
         return ((action - np.asarray(self.origin)) / np.asarray(self.scale)).astype(np.float32)
 
     def decode(self, written: np.ndarray) -> np.ndarray:
-        """From learners [..., width] to the environment, flat: [..., size]."""
+        """Convert from learners [..., width] to the environment, flat: [..., size]."""
         if self.choices:
             index = np.stack([np.argmax(part, axis=-1) for part in self.split(written)], axis=-1)
             return (index + np.asarray(self.origin)).astype(np.float32)
@@ -107,7 +107,7 @@ class Actions:
         return [written[..., a:b] for a, b in itertools.pairwise(edges)]
 
     def fitted(self, action: np.ndarray | None) -> Actions:
-        """With the units of demonstrations [N, size] where the space has none; without demonstrations, 1."""
+        """Take the units of demonstrations [N, size] where the space has none; without demonstrations, 1."""
         if self.choices or not self.scale:
             return self
         origin, scale = np.array(self.origin), np.array(self.scale)
@@ -122,7 +122,7 @@ class Actions:
 
     @classmethod
     def of(cls, action: np.ndarray, *, discrete: bool) -> Actions:
-        """What demonstrations [N, size] alone tell: choices up to the largest that was made, or quantities.
+        """Guess from demonstrations [N, size] alone: choices up to the largest that was made, or quantities.
 
         Quantities of about unit size are taken as they are, others in units of their usual size.
         """

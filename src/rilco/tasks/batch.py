@@ -1,4 +1,4 @@
-"""What a worker needs of its environments, whatever simulates them."""
+"""The interface of environments to workers, whatever simulates them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Step(NamedTuple):
 
 
 class Spaces(NamedTuple):
-    """What an environment shows and takes."""
+    """Observations and actions of an environment."""
 
     observations: Observations
     actions: Actions

@@ -190,7 +190,7 @@ class BulletBatch:
     # -- arithmetic over all environments --------------------------------------------------------
 
     def _to_target(self, state: _RawState, *, count_floor: bool) -> np.ndarray:
-        """From the mean of the body parts to the target: [2, n]."""
+        """Vector from the mean of the body parts to the target: [2, n]."""
         part_sum = (
             state.xy if self.parts is None else self.parts.sums(state.x, state.half_angle, state.joint_angle)
         )

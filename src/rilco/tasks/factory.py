@@ -48,7 +48,7 @@ def name_environment(env: Any, kwargs: Mapping[str, Any]) -> tuple[str, dict[str
 def make_environment(
     name: str, kwargs: Mapping[str, Any] | None = None, *, render: bool = False
 ) -> gymnasium.Env[Any, Any]:
-    """By its name; errors say what was asked for, and what to do."""
+    """Make an environment by its name. Errors say what was asked for, and what to do."""
     options = {**(kwargs or {}), **({"render_mode": "rgb_array"} if render else {})}
     try:
         factory = find_factory(name)

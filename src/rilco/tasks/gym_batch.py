@@ -17,7 +17,7 @@ from rilco.tasks.spaces import read_spaces
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "MUJOCO_GL")
 """Environment variables, one of which says what MuJoCo draws with."""
 LARGEST = 1e15
-"""Of numbers in an observation: the squares of larger ones overflow."""
+"""Largest number in an observation: squares of larger ones overflow."""
 
 
 class GymBatch:
@@ -89,7 +89,7 @@ class GymBatch:
 
 
 def find_spaces(env: str, env_kwargs: Mapping[str, Any], obs_keys: Sequence[str]) -> Spaces:
-    """Of an environment that is made and reset for it, so that what is wrong shows before anything is learned."""
+    """Make and reset an environment to read its spaces, so that faults show before anything is learned."""
     batch = GymBatch(env, 1, env_kwargs, obs_keys)
     try:
         obs = batch.reset([0], [np.random.default_rng(0)])

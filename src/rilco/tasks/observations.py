@@ -24,9 +24,9 @@ class Part:
     size: int
     """Numbers in it, as files hold them."""
     choices: tuple[int, ...] = ()
-    """How many values each can take, where they are discrete. None: they are quantities."""
+    """Number of values of each, where they are discrete. Empty: they are quantities."""
     least: tuple[int, ...] = ()
-    """Of discrete values the least."""
+    """The least of each one's discrete values."""
 
     @property
     def width(self) -> int:
@@ -64,7 +64,7 @@ class Observations:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the parts; none where there is only one, without a name."""
+        """Names of the parts; empty where there is only one, without a name."""
         return tuple(part.name for part in self.parts if part.name)
 
     def flatten(self, obs: Any, env_name: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""From Gymnasium's spaces to ours: what is supported, and sentences for what is not."""
+"""Conversion of Gymnasium's spaces, and errors for those that are not supported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ IMAGE_DIMENSIONS = 2
 
 
 def read_spaces(env: Any, env_name: str, obs_keys: Sequence[str] = ()) -> Spaces:
-    """Of an environment. `obs_keys` chooses among named parts; an environment without names has no use for it."""
+    """Spaces of an environment. `obs_keys` chooses among named parts of observations, where there are some."""
     return Spaces(
         read_observations(env.observation_space, env_name, obs_keys), read_actions(env.action_space, env_name)
     )

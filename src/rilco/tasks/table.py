@@ -18,7 +18,7 @@ from rilco.tasks.trust import require_trust
 
 @dataclass(frozen=True)
 class Task:
-    """Which environment a run uses: a Bullet task or any other, and how it is made. Neither is none: cloning needs none.
+    """The environment of a run: a Bullet task, or any other. Cloning needs none: `Task()`.
 
     >>> rilco.Task(env="Pendulum-v1", env_kwargs={"g": 3.7}).dimensions()
     (3, 1)
@@ -32,7 +32,7 @@ class Task:
     env_kwargs: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Keyword arguments of the environment, such as JSON can hold."""
     obs_keys: tuple[str, ...] = ()
-    """Which parts of a dictionary of observations to use, in order. None: all, sorted by name."""
+    """Parts of a dictionary of observations to use, in order. Empty: all, sorted by name."""
     named_by: str = field(default="", compare=False, repr=False)
     """The file that names it; empty where the user does (see `rilco.tasks.trust`)."""
 
@@ -63,7 +63,7 @@ class Task:
         return self.task or self.env or ""
 
     def details(self) -> dict[str, Any]:
-        """What a policy's card says of how its environment is made; nothing where it is made as it comes."""
+        """Entries of a policy's card that say how its environment is made; empty where it has its defaults."""
         details = {"env_kwargs": dict(self.env_kwargs), "obs_keys": list(self.obs_keys)}
         return {name: value for name, value in details.items() if value}
 
@@ -80,7 +80,7 @@ class Task:
         return GymBatch(self.name, num_envs, self.env_kwargs, self.obs_keys, render=render)
 
     def spaces(self) -> Spaces:
-        """What the environment shows and takes; one of the user's is built to find out."""
+        """Observations and actions of the environment; one of the user's is built to find out."""
         self._require()
         if self.task is not None:
             require_pybullet()
@@ -96,7 +96,7 @@ class Task:
         require_trust(self.name, self.named_by)
 
     def dimensions(self) -> tuple[int, int]:
-        """Numbers that a policy sees and gives."""
+        """Inputs and outputs of a policy."""
         spaces = self.spaces()
         return spaces.observations.width, spaces.actions.width
 

@@ -18,7 +18,7 @@ from rilco.words import listing
 
 
 class Format(NamedTuple):
-    """How one kind of file or folder is told apart, read and written."""
+    """A kind of file or folder: how to recognise, read and write it."""
 
     name: str
     extensions: tuple[str, ...]

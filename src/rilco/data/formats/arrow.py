@@ -126,7 +126,7 @@ def column(path: Path, name: str, values: Any) -> np.ndarray:
 
 
 def unpack(path: Path, name: str, values: Any) -> tuple[Any, np.ndarray]:
-    """What the lists hold, one after the other, and how long each list is."""
+    """The contents of all lists, one after the other, and the length of each."""
     import pyarrow as pa
 
     if not _is_list(values.type) or values.null_count or values.type == pa.list_(values.type.value_type, 0):

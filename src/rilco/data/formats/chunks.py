@@ -58,7 +58,7 @@ def _fill_from_chunks(rows: np.ndarray, dataset: h5py.Dataset) -> None:
 
 
 def _filters(dataset: h5py.Dataset) -> list[int]:
-    """In the order in which they were applied."""
+    """Codes of the filters, in the order in which they were applied."""
     created = dataset.id.get_create_plist()
     found = [created.get_filter(k) for k in range(created.get_nfilters())]
     codes = [code for code, *_ in found]
@@ -78,7 +78,7 @@ def _filters(dataset: h5py.Dataset) -> list[int]:
 
 
 def _stored(dataset: h5py.Dataset) -> Iterator[tuple[list[int], int, int, int]]:
-    """Of each chunk its offset in the array, the filters that it goes without, its place in the file and its size.
+    """Each chunk's offset in the array, mask of filters left out, place in the file, and size.
 
     All chunks must be there, each once, and no bytes of the file in two of them.
     """
@@ -140,7 +140,7 @@ def _place(place: np.ndarray, values: np.ndarray, dataset: h5py.Dataset) -> None
 
 
 def _inflated(packed: np.ndarray, most: int) -> np.ndarray:
-    """What zlib packed, up to `most` bytes, in pieces, so that it is never in memory twice."""
+    """Unpack zlib, up to `most` bytes, in pieces, so that the data is never in memory twice."""
     result, filled, engine = np.empty(most, np.uint8), 0, zlib.decompressobj()
     for first in range(0, len(packed), _SLAB_BYTES):
         rest: Any = packed[first : first + _SLAB_BYTES]
@@ -156,7 +156,7 @@ def _inflated(packed: np.ndarray, most: int) -> np.ndarray:
 
 
 def _expanded(packed: np.ndarray, most: int) -> np.ndarray:
-    """What LZF packed, up to `most` bytes: runs of bytes as they are, and distances back to bytes seen before."""
+    """Unpack LZF, up to `most` bytes: runs of plain bytes, and distances back to bytes seen before."""
     data, result, place = packed.tobytes(), bytearray(), 0
     while place < len(data):
         control, place = data[place], place + 1

@@ -1,4 +1,4 @@
-"""What all formats share: looking at a path before a parser opens it, and writing without leaving halves."""
+"""Checks before a parser opens a file, and atomic writing. All formats share them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def existing(path: str | os.PathLike[str]) -> Path:
 
 
 def entries(folder: Path) -> list[Path]:
-    """What is in a folder, in order, without hidden files."""
+    """Sorted entries of a folder, without hidden files."""
     with _reaching(folder):
         return sorted(entry for entry in folder.iterdir() if not entry.name.startswith("."))
 
@@ -62,7 +62,7 @@ def check_file(path: Path) -> None:
 
 @contextlib.contextmanager
 def _reaching(path: Path) -> Iterator[None]:
-    """For what the system refuses before any content is seen: no permission, or a name that is too long."""
+    """Explain what the system refuses before any content is seen: no permission, or a name that is too long."""
     try:
         yield
     except OSError as error:

@@ -112,7 +112,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def _read_frames(path: Path, wanted: set[str]) -> dict[str, list[np.ndarray]]:
-    """The wanted columns that there are, a matrix for each file."""
+    """Those of the wanted columns that exist, a matrix for each file."""
     columns: dict[str, list[np.ndarray]] = {}
     size = 0
     for file in _files(path):
@@ -231,7 +231,7 @@ def _tasks(task: str) -> Any:
 
 
 def _stats(demos: Demonstrations) -> dict[str, Any]:
-    """What LeRobot normalises with."""
+    """Statistics that LeRobot normalises with."""
     result = {}
     for name, values in (("observation.state", demos.obs), ("action", demos.action)):
         result[name] = {

@@ -178,7 +178,7 @@ def _box(size: int) -> str:
 
 
 def _choices(demos: Demonstrations, pairs: slice) -> np.ndarray:
-    """As Minari has them: one choice is a number, several are a row."""
+    """Actions as Minari stores them: one choice is a number, several are a row."""
     action = demos.action[pairs].astype(np.int64)
     return action[:, 0] if demos.action_dim == 1 else action
 

@@ -28,7 +28,7 @@ _OTHERS = {
     "terminated": ("terminals", "terminations"),
     "truncated": ("timeouts", "truncations"),
 }
-"""What other writers call the same."""
+"""Names that other writers use."""
 _BOUNDARIES = ("episode_starts", "dones", "indices", "terminal")
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 

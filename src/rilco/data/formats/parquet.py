@@ -1,4 +1,4 @@
-"""What the pages of a Parquet file claim, before any of them is unpacked.
+"""The sizes that the pages of a Parquet file claim, before any of them is unpacked.
 
 A page of a few bytes can stand for a billion equal numbers, and only its header says how many. pyarrow tells
 the counts of whole columns at best, and ends the process where they are damaged. So the headers are read here:
@@ -21,7 +21,7 @@ _LISTS = (9, 10)
 
 
 class Claim(NamedTuple):
-    """What the wanted columns hold, as far as they are of numbers."""
+    """The numeric contents of the wanted columns."""
 
     leaves: dict[str, list[str]]
     """The paths of the numbers in each column, with dots between the parts."""

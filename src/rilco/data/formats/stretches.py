@@ -19,7 +19,7 @@ from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 
 KEY = "rilco"
-"""What the record is called, wherever a format keeps it."""
+"""Name of the record, wherever a format keeps it."""
 
 _VERSION = 1
 _PER_STRETCH = ("episode", "demonstrator", "expert", "terminated", "truncated")
@@ -86,7 +86,7 @@ def fields(
     terminated: np.ndarray | None = None,
     truncated: np.ndarray | None = None,
 ) -> dict[str, Any]:
-    """What to make a record of demonstrations with, beside the observations and actions.
+    """Arguments of `Demonstrations`, beside the observations and actions.
 
     `found` is the JSON of `record`, or None. Without it, or if it is of other data, the arrays are taken as they were
     read. Then a stretch is an episode, and one demonstrator made them all, with the name of the path.
