@@ -19,7 +19,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from rilco.config import RunConfig
-from rilco.data.ladder import PUBLISHED_RETURNS, Rung, shipped_rung
+from rilco.data.ladder import PUBLISHED_RETURNS, shipped_rung
 from rilco.errors import ConfigError, RunError
 from rilco.evaluation import check_fits
 from rilco.files import write_atomically
@@ -50,6 +50,25 @@ def main() -> None:
             print(f"{rung.rung}: {rung.mean_return:,.0f}, {rung.fraction:.2f} of the expert's return")
     if arguments.plot:
         draw(arguments.plot)
+
+
+@dataclasses.dataclass(frozen=True)
+class Rung:
+    """One policy of a ladder, as its JSON card says."""
+
+    task: str
+    rung: int
+    """1 is the expert."""
+    mean_return: float
+    std_return: float
+    episodes: int
+    fraction: float
+    """Share of the expert's return."""
+    published_fraction: float
+    """That share of the paper's snapshot in its place."""
+    transitions: int
+    seed: int
+    command: str
 
 
 class Candidate(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any
 
 from rilco.bc.config import BcConfig
 from rilco.clean.config import CleanConfig
-from rilco.errors import ConfigError, RilcoError, RunError, suggestion
+from rilco.errors import ConfigError, RilcoError, RunError, check_choice
 from rilco.files import as_record, brief, parse_object
 from rilco.methods import POLICY_LEARNERS, find
 from rilco.policy.config import AcktrConfig, PpoConfig
@@ -117,11 +117,7 @@ class RunConfig:
                 f"Choose an environment: --task NAME, or --env GYMNASIUM_ID. Without one, {self.method} cannot be {what}."
             )
         self._check_demonstrations()
-        if self.policy_learner not in POLICY_LEARNERS:
-            raise ConfigError(
-                f"--policy-learner {self.policy_learner}: unknown; known are {', '.join(POLICY_LEARNERS)}."
-                f"{suggestion(self.policy_learner, POLICY_LEARNERS)}"
-            )
+        check_choice("--policy-learner", self.policy_learner, POLICY_LEARNERS)
         if method.policy_learner not in ("", self.policy_learner):
             raise ConfigError(
                 f"--method {self.method} with --policy-learner {self.policy_learner}: on the true reward the method "
@@ -137,11 +133,7 @@ class RunConfig:
             if self.demos:
                 raise ConfigError(f"--method {self.method} learns from the true reward and takes no --demos.")
             return
-        if self.demo_kind not in DEMO_KINDS:
-            raise ConfigError(
-                f"--demo-kind {self.demo_kind}: unknown; known are {', '.join(DEMO_KINDS)}."
-                f"{suggestion(self.demo_kind, DEMO_KINDS)}"
-            )
+        check_choice("--demo-kind", self.demo_kind, DEMO_KINDS)
         if self.demos and self.demo_kind != "policy":
             raise ConfigError(
                 f"--demo-kind {self.demo_kind}: is about the standard datasets, and --demos was given. Leave one out."
@@ -184,9 +176,7 @@ class RunConfig:
 
     def changed(self) -> dict[str, Any]:
         """The flat settings that are not the defaults, which are the paper's, and tell runs of one place apart."""
-        usual = RunConfig(
-            method="acktr"
-        ).flat()  # needs no demonstrations; its other settings are the defaults
+        usual = RunConfig(method="acktr").flat()  # needs no demonstrations; else it has the defaults
         left_out = (*PLACE, *LOOKS)
         return {
             name: value

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.ladder import between, make_ladder, pick, screen, write_rung
+from benchmarks.ladder import Rung, between, make_ladder, pick, screen, write_rung
 from tests.reporting.runs import write_run
 
-from rilco.data.ladder import PUBLISHED_RETURNS, Rung
+from rilco.data.ladder import PUBLISHED_RETURNS
 from rilco.errors import RunError
 from rilco.policy.saved import Policy, load_policy
 from rilco.runs.folder import Run

@@ -48,17 +48,18 @@ def list_command() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from rilco.data.ladder import shipped_ladders
+    from rilco.data.ladder import PUBLISHED_RETURNS, shipped_rung
 
-    for rungs in shipped_ladders():
+    for task, published in PUBLISHED_RETURNS.items():
         columns = ("#", "return", "of the expert", "published", "transitions")
-        table = Table(*columns, box=box.SIMPLE_HEAD, title=rungs[0].task)
-        for rung in rungs:
+        table = Table(*columns, box=box.SIMPLE_HEAD, title=task)
+        for rung in range(1, 1 + len(published)):
+            card = shipped_rung(task, rung)[1]
             table.add_row(
-                str(rung.rung),
-                f"{rung.mean_return:,.0f} ± {rung.std_return:,.0f}",
-                f"{rung.fraction:.2f}",
-                f"{rung.published_fraction:.2f}",
-                f"{rung.transitions:,}",
+                str(rung),
+                f"{card['mean_return']:,.0f} ± {card['std_return']:,.0f}",
+                f"{card['fraction']:.2f}",
+                f"{card['published_fraction']:.2f}",
+                f"{card['transitions']:,}",
             )
         Console().print(table)

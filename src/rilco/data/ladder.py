@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from rilco.policy.saved import Policy, load_policy, shipped_file, shipped_name
@@ -23,25 +22,6 @@ PUBLISHED_RETURNS = {
 """Returns of the six snapshots in the paper (Tangkaratt et al. 2021, Table 2), the expert first."""
 
 
-@dataclass(frozen=True)
-class Rung:
-    """One policy of a ladder, as its JSON card says."""
-
-    task: str
-    rung: int
-    """1 is the expert."""
-    mean_return: float
-    std_return: float
-    episodes: int
-    fraction: float
-    """Share of the expert's return."""
-    published_fraction: float
-    """That share of the paper's snapshot in its place."""
-    transitions: int
-    seed: int
-    command: str
-
-
 def shipped_rung(task: str, rung: int) -> tuple[Policy, Mapping[str, Any]]:
     """A policy of the shipped ladder and its card; rung 1 is the expert."""
     file = shipped_file(task, rung)
@@ -52,8 +32,3 @@ def open_policy(source: str | os.PathLike[str]) -> tuple[Policy, bool | None]:
     """A policy, and whether it is an expert's. That is known of those that come with rilco only."""
     shipped = shipped_name(source)
     return load_policy(source), None if shipped is None else shipped[1] == 1
-
-
-def shipped_ladders() -> list[list[Rung]]:
-    """The cards of all policies that come with the package, by task."""
-    return [[Rung(**shipped_rung(task, rung)[1]) for rung in range(1, 7)] for task in PUBLISHED_RETURNS]

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from rilco.policy.saved import OBS_EPSILON, Policy
 
@@ -31,7 +32,7 @@ def mean_policy(policies: Sequence[Policy]) -> Policy:
         elif last:
             weight = np.concatenate(weights, axis=0) / count
         else:
-            weight = _block_diagonal(weights)
+            weight = block_diag(*weights)
         bias = np.mean(biases, axis=0) if last else np.concatenate(biases)
         layers.append((weight.astype(np.float32), bias.astype(np.float32)))
     variance = np.mean([np.exp(2.0 * policy.log_std) for policy in policies], axis=0)
@@ -44,11 +45,3 @@ def _seeing_as(policy: Policy, other: Policy) -> list[tuple[np.ndarray, np.ndarr
     ours, theirs = (1.0 / np.sqrt(one.obs_var.astype(np.float64) + OBS_EPSILON) for one in (policy, other))
     shift = (other.obs_mean.astype(np.float64) - policy.obs_mean) * ours
     return [(weight * (ours / theirs)[:, None], bias + shift @ weight), *rest]
-
-
-def _block_diagonal(blocks: Sequence[np.ndarray]) -> np.ndarray:
-    rows, columns = blocks[0].shape
-    whole = np.zeros((rows * len(blocks), columns * len(blocks)), blocks[0].dtype)
-    for i, block in enumerate(blocks):
-        whole[i * rows : (i + 1) * rows, i * columns : (i + 1) * columns] = block
-    return whole
