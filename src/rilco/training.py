@@ -39,7 +39,7 @@ from rilco.runs.tensorboard import TensorBoard
 from rilco.seeding import DEMONSTRATIONS, generator
 from rilco.tasks.actions import Actions
 
-RECENT_EPISODES = 100  # the logged episode return is the mean over so many
+RECENT_EPISODES = 100  # in the mean that is logged
 
 
 class Trainer:

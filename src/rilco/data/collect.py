@@ -221,6 +221,6 @@ def _environment_of(task: Task) -> Iterator[None]:
         raise
     except Exception as error:
         raise TaskError(
-            f"{task.name}: the environment raised {type(error).__name__}: {error}. Nothing was collected. The "
-            "environment must be mended."
+            f"{task.name}: the environment raised {type(error).__name__}: {error}. Nothing was "
+            "collected. Fix the environment."
         ) from error

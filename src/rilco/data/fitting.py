@@ -14,7 +14,7 @@ from rilco.tasks.batch import Spaces
 
 LARGEST_OBS = 1e15  # squares of larger numbers overflow in sums of float32
 FAR_OUT = 100.0  # units; a typical action is of size 1
-TYPICAL = 30.0  # the median action beyond so many units means that the units differ
+TYPICAL = 30.0  # units; a median action beyond it means that the units differ
 
 
 def fit(demos: Demonstrations, spaces: Spaces, env_name: str) -> Demonstrations:
@@ -55,7 +55,7 @@ def _check_observations(obs: np.ndarray, where: str) -> None:
         dimension = int(largest.argmax())
         raise DemonstrationError(
             f"{where}: observations reach {largest[dimension]:g} in dimension {dimension}; expected less than "
-            f"{LARGEST_OBS:g}, since squares of larger numbers overflow. Mend or leave out these pairs: `rilco demos "
+            f"{LARGEST_OBS:g}, since squares of larger numbers overflow. Fix or leave out these pairs: `rilco demos "
             "inspect` shows every dimension."
         )
 

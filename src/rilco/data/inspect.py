@@ -21,7 +21,7 @@ from rilco.errors import ConfigError
 from rilco.words import listed
 
 BLOCK = 65_536
-"""Rows that are looked at together."""
+"""Rows that are read together."""
 
 Bounds = tuple[float, float] | tuple[np.ndarray, np.ndarray]
 """The same low and high for every dimension, or [D] of each."""
@@ -108,7 +108,7 @@ class Inspection:
                 where = _listing(np.flatnonzero(part.nan + part.infinite))
                 found.append(
                     f"{name} holds {nan:,} NaN and {infinite:,} infinite values, in {where}: training refuses "
-                    "the file. Leave these pairs out or mend them."
+                    "the file. Leave these pairs out or fix them."
                 )
             if part.constant.any():
                 found.append(f"{name} never changes in {_listing(np.flatnonzero(part.constant))}.")

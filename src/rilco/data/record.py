@@ -272,7 +272,7 @@ def _convert(values: Any, dtype: Any, name: str, where: str) -> np.ndarray:
         array = np.asarray(values)
     except ValueError as error:  # rows of different lengths
         raise DemonstrationError(
-            f"{where}: {name} is not a regular array ({error}). Mend its rows."
+            f"{where}: {name} is not a regular array ({error}). Give all rows the same length."
         ) from error
     kind = np.dtype(dtype).kind
     if array.dtype.kind not in {"f": "fiub", "i": "iu", "b": "biu"}[kind]:
@@ -301,7 +301,7 @@ def _check_finite(array: np.ndarray, name: str, where: str) -> None:
     raise DemonstrationError(
         f"{where}: {name} holds {int((~finite).sum())} values that are NaN or infinite as float32; the first "
         f"is {array[row, dimension]} in row {row}, dimension {dimension}. Every value must be finite: leave "
-        "these pairs out or mend them."
+        "these pairs out or fix them."
     )
 
 

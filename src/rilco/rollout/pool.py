@@ -199,7 +199,7 @@ class RolloutPool:
         return self._stopped(
             i,
             f"took no step for {self.patience:g} s during {command!r}: its environment hangs, or is slower than that; "
-            f"the run was stopped. Set the environment variable {PATIENCE} to more seconds, or to 0 to wait for ever.",
+            f"the run was stopped. Set the environment variable {PATIENCE} to more seconds, or to 0 to wait forever.",
         )
 
     def _lost(self, i: int, command: str) -> WorkerError:
@@ -249,14 +249,14 @@ def default_workers() -> int:
 
 
 def patience() -> float | None:
-    """Seconds without a step after which an environment counts as hanging; None for ever."""
+    """Seconds without a step after which an environment counts as hanging; None: never."""
     text = os.environ.get(PATIENCE, "600")
     try:
         seconds = float(text)
     except ValueError:
         seconds = math.nan
     if not seconds >= 0:
-        raise ConfigError(f"{PATIENCE}={text}: expected a number of seconds, or 0 to wait for ever.")
+        raise ConfigError(f"{PATIENCE}={text}: expected a number of seconds, or 0 to wait forever.")
     return seconds or None
 
 

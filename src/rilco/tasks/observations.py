@@ -43,7 +43,7 @@ class Part:
             first = self.least[column]
             raise DemonstrationError(
                 f"{where}: the observation {self.name or 'itself'} holds {values[row, column]:g} in row {row}; expected "
-                f"a whole number from {first} to {first + self.choices[column] - 1}. Mend the data."
+                f"a whole number from {first} to {first + self.choices[column] - 1}. Fix the data."
             )
         rows = index.astype(np.int64)
         return np.concatenate(
@@ -97,8 +97,8 @@ def _entry(obs: Any, name: str, env_name: str) -> Any:
     for key in name.split("/") if name else ():
         if not isinstance(obs, Mapping) or key not in obs:
             raise TaskError(
-                f"--env {env_name}: an observation has no part {name!r}, although its space does. The environment "
-                "must be mended."
+                f"--env {env_name}: an observation has no part {name!r}, although its space does. Fix the "
+                "environment."
             )
         obs = obs[key]
     return obs
@@ -108,7 +108,7 @@ def _changed(env_name: str, name: str, expected: int, got: int) -> TaskError:
     part = f" part {name!r} of an" if name else "n"
     return TaskError(
         f"--env {env_name}: a{part} observation has {got} numbers, but its space had {expected} when the environment "
-        "was made. Spaces must not change: the environment must be mended."
+        "was made. Spaces must not change: fix the environment."
     )
 
 

@@ -24,9 +24,9 @@ def imports_code(name: str) -> bool:
 
 
 def is_trusted(name: str, named_by: str) -> bool:
-    """Whether the environment is registered already, or more than the file `named_by` vouches for it.
+    """Whether the environment may be made: it is registered already, or the user named it.
 
-    What the user names, without a file, is remembered: a run that was begun with it goes on without a question.
+    What the user names, not a file, is trusted for the rest of the process. So its runs can be resumed.
     """
     if not named_by:
         trust(name)

@@ -80,7 +80,7 @@ OBS, ACTS = [[0.0], [1.0]], [[0.5]]
         ({"acts": None}, "no column acts; it holds obs, rews, terminal"),
         ({"obs": [OBS] * 3, "acts": [ACTS, ACTS, []]}, "at least one action"),
         ({"obs": [ACTS] * 3, "acts": [ACTS] * 3}, "one more observation"),
-        ({"obs": [[[0.0], [1.0, 2.0]]] * 3, "acts": [ACTS] * 3, "rews": None}, "not all as long"),
+        ({"obs": [[[0.0], [1.0, 2.0]]] * 3, "acts": [ACTS] * 3, "rews": None}, "differ in length"),
         ({"obs": [OBS] * 3, "acts": [ACTS] * 3}, "rews are not as many"),
         ({"obs": [[["a"], ["b"]]] * 3, "acts": [ACTS] * 3, "rews": None}, "expected numbers"),
         ({"obs": [[[None], [1.0]]] * 3, "acts": [ACTS] * 3, "rews": None}, "missing values"),

@@ -125,7 +125,7 @@ def load_file(
 
 
 def _read_from(source: Path, demos: Demonstrations) -> Demonstrations:
-    """The demonstrations, with the name of their file. They are not made anew: every pair was checked already."""
+    """The demonstrations, with the name of their file. They are not made again: every pair was checked already."""
     object.__setattr__(demos, "files", (source.name,))
     return demos
 

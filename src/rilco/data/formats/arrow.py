@@ -104,14 +104,14 @@ def matrix(path: Path, name: str, values: Any) -> np.ndarray:
             raise DemonstrationError(f"{path}: {name} is empty; expected at least one row.")
         parts = [matrix(path, name, chunk) for chunk in values.chunks]
         if len({part.shape[1] for part in parts if len(part)}) > 1:
-            raise DemonstrationError(f"{path}: the rows of {name} are not all as long. Write it anew.")
+            raise DemonstrationError(f"{path}: the rows of {name} differ in length. Write it again.")
         return np.concatenate([part for part in parts if len(part)] or parts[:1])
     if not _is_list(values.type):
         return _numbers(path, name, values)[:, None]
     inner, lengths = unpack(path, name, values)
     width = int(lengths[0]) if len(lengths) else 0
     if (lengths != width).any():
-        raise DemonstrationError(f"{path}: the rows of {name} are not all as long. Write it anew.")
+        raise DemonstrationError(f"{path}: the rows of {name} differ in length. Write it again.")
     return _numbers(path, name, inner).reshape(len(values), width)
 
 
@@ -120,7 +120,7 @@ def column(path: Path, name: str, values: Any) -> np.ndarray:
     result = matrix(path, name, values)
     if result.shape[1] != 1:
         raise DemonstrationError(
-            f"{path}: {name} has {result.shape[1]} values in a row; expected one. Write it anew."
+            f"{path}: {name} has {result.shape[1]} values in a row; expected one. Write it again."
         )
     return result[:, 0]
 
@@ -132,7 +132,7 @@ def unpack(path: Path, name: str, values: Any) -> tuple[Any, np.ndarray]:
     if not _is_list(values.type) or values.null_count or values.type == pa.list_(values.type.value_type, 0):
         raise DemonstrationError(
             f"{path}: {name} has the type {values.type} and {values.null_count} missing values; expected lists "
-            "of numbers, all there. Write it anew."
+            "of numbers, all there. Write it again."
         )
     if pa.types.is_fixed_size_list(values.type):
         return values.flatten(), np.full(len(values), values.type.list_size)
@@ -173,7 +173,7 @@ def _numbers(path: Path, name: str, values: Any) -> np.ndarray:
         raise _not_numbers(path, name, values.type)
     if values.null_count:
         raise DemonstrationError(
-            f"{path}: {name} has {values.null_count} missing values; expected numbers, all there. Write it anew."
+            f"{path}: {name} has {values.null_count} missing values; expected numbers, all there. Write it again."
         )
     numbers = np.asarray(values.to_numpy(zero_copy_only=False))
     with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which the record refuses

@@ -51,7 +51,7 @@ def load(path: Path) -> Demonstrations:
     mask = arrays["mask_array"].ravel()
     if not np.isin(mask, (0, 1)).all():
         raise DemonstrationError(
-            f"{path}: mask_array holds values other than 0 (the episode ended here) and 1. Write it anew."
+            f"{path}: mask_array holds values other than 0 (the episode ended here) and 1. Write it again."
         )
     grade = quality(path)
     ended_before = np.append(False, mask[:-1] == 0)[: len(mask)]

@@ -84,5 +84,5 @@ def _flags(path: Path, arrays: dict[str, np.ndarray], name: str, pairs: int) -> 
     if column is None or column.dtype == bool:
         return column
     if not ((column == 0) | (column == 1)).all():
-        raise DemonstrationError(f"{path}: {name} holds values other than 0 and 1. Write it anew.")
+        raise DemonstrationError(f"{path}: {name} holds values other than 0 and 1. Write it again.")
     return column == 1

@@ -115,7 +115,7 @@ def parsing(path: Path, kind: str) -> Iterator[None]:
         raise DemonstrationError(
             f"{path}: the file cannot be read as {kind} ({type(error).__name__}: {detail}). It has "
             f"{path.stat().st_size if path.exists() else 0} bytes; it may be cut short, damaged, or of "
-            "another format. Copy or download it again, or write it anew."
+            "another format. Copy or download it again, or write it again."
         ) from error
 
 
@@ -126,7 +126,7 @@ def read_json(path: Path) -> dict[str, Any]:
     with parsing(path, "JSON"):
         content = json.loads(path.read_bytes())
     if not isinstance(content, dict):
-        raise DemonstrationError(f"{path}: expected a JSON object, and it is something else. Write it anew.")
+        raise DemonstrationError(f"{path}: expected a JSON object, and it is something else. Write it again.")
     return content
 
 

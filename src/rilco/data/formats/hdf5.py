@@ -55,7 +55,7 @@ def group(path: Path, parent: h5py.Group, name: str) -> h5py.Group:
     if not isinstance(found, h5py.Group):
         raise DemonstrationError(
             f"{path}: {_full(parent, name)} is {'no group' if name in parent else 'missing'}; expected a group "
-            "stored in this file. Write the file anew."
+            "stored in this file. Write the file again."
         )
     return found
 
@@ -65,7 +65,7 @@ def array(path: Path, parent: h5py.Group, name: str) -> h5py.Dataset:
     full = _full(parent, name)
     if name not in parent:
         raise DemonstrationError(
-            f"{path}: there is no array {full}. Check how the file was written, and write it anew."
+            f"{path}: there is no array {full}. Check how the file was written, and write it again."
         )
     dataset = child(parent, name)
     if not isinstance(dataset, h5py.Dataset) or dataset.external or dataset.is_virtual:

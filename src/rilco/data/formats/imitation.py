@@ -2,7 +2,7 @@
 
 obs [T + 1, obs_dim], acts [T, action_dim], infos [T] (text), terminal (whether it ended for good) and, where
 known, rews [T], in data-*.arrow beside dataset_info.json and state.json. The infos are encoded with jsonpickle,
-which can run any program when decoded: they are never looked at. The observation after the last pair is left out on
+which can run any program when decoded: they are never decoded. The observation after the last pair is left out on
 loading; rilco writes the last one twice, and empty infos. All else is kept, in the metadata of the Arrow schema.
 """
 
@@ -111,7 +111,7 @@ def _shards(path: Path) -> list[Path]:
     if not names or not set(names) <= there:
         raise DemonstrationError(
             f"{path}: {_STATE} names the data files {listing(names)}; expected files in this very folder. Copy "
-            "the dataset again, or write it anew."
+            "the dataset again, or write it again."
         )
     return [path / name for name in names]
 
@@ -130,7 +130,7 @@ def _trajectories(path: Path, batch: Any) -> tuple[Any, ...]:
     if "rews" in batch.schema.names:
         inner, reward_length = arrow.unpack(path, "rews", batch["rews"])
         if (reward_length != length).any():
-            raise DemonstrationError(f"{path}: rews are not as many as acts. Write the dataset anew.")
+            raise DemonstrationError(f"{path}: rews and acts differ in number. Write the dataset again.")
         reward = arrow.column(path, "rews", inner)
     kept = np.delete(arrow.matrix(path, "obs", obs), np.cumsum(obs_length) - 1, axis=0)
     terminal = arrow.column(path, "terminal", batch["terminal"])

@@ -56,7 +56,7 @@ def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
     missing = [name for name in (*keys, "action", "episode_index") if name not in columns]
     if missing:
         raise DemonstrationError(
-            f"{path}: the frames have no {' and no '.join(missing)}. Copy the dataset again, or write it anew."
+            f"{path}: the frames have no {' and no '.join(missing)}. Copy the dataset again, or write it again."
         )
     frames = sum(map(len, columns["action"]))
     if info.get("total_frames") not in (None, frames):
@@ -118,7 +118,7 @@ def _read_frames(path: Path, wanted: set[str]) -> dict[str, list[np.ndarray]]:
     for file in _files(path):
         table = arrow.read_parquet(file, lambda name: name in wanted)
         if columns and set(columns) != set(table.column_names):
-            raise DemonstrationError(f"{file}: the columns are not those of the other files. Write it anew.")
+            raise DemonstrationError(f"{file}: the columns are not those of the other files. Write it again.")
         for name in table.column_names:
             columns.setdefault(name, []).append(arrow.matrix(file, name, table[name]))
             size += columns[name][-1].nbytes
@@ -131,7 +131,7 @@ def _stack(path: Path, name: str, parts: list[np.ndarray]) -> np.ndarray:
     if len(widths) > 1:
         raise DemonstrationError(
             f"{path}: {name} has {listing(list(map(str, widths)))} columns in different files; expected one "
-            "number. Write the dataset anew."
+            "number. Write the dataset again."
         )
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 

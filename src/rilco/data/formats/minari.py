@@ -76,11 +76,11 @@ def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
     storage, episodes = metadata.get("data_format", "hdf5"), metadata.get("total_episodes")
     if not isinstance(episodes, int) or episodes < 1:
         raise DemonstrationError(
-            f"{path}: {_METADATA} says that there are {episodes!r} episodes; expected at least one. Write it anew."
+            f"{path}: {_METADATA} says that there are {episodes!r} episodes; expected at least one. Write it again."
         )
     if storage != "hdf5":
         raise DemonstrationError(
-            f"{path}: the dataset is stored as {storage!r}; expected hdf5. Write it anew, with data_format='hdf5'."
+            f"{path}: the dataset is stored as {storage!r}; expected hdf5. Write it again, with data_format='hdf5'."
         )
     file_path = data / _HDF5
     check_file(file_path)

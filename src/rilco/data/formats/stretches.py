@@ -126,7 +126,7 @@ def _spread(path: Path, name: str, values: Any, length: np.ndarray) -> np.ndarra
     if column.shape != length.shape:
         raise DemonstrationError(
             f"{path}: {name} in rilco's record has the shape {list(column.shape)}; expected "
-            f"{list(length.shape)}. It is damaged: write the file anew."
+            f"{list(length.shape)}. It is damaged: write the file again."
         )
     if name not in ("terminated", "truncated"):
         return np.repeat(column, length)
