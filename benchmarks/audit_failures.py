@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from rilco.data.collect import collect
-from rilco.data.formats import load_file, save_file
+from rilco.data.formats import load_file, save_demonstrations
 from rilco.data.ladder import shipped_rung
 from rilco.data.loading import load_demonstrations
 from rilco.data.mixing import mix
@@ -42,7 +42,7 @@ def main() -> None:
         result = options.out / f"{options.task}-{name}.json"
         if not result.exists():
             file = options.out / f"{options.task}-{name}.npz"
-            save_file(demos, file)
+            save_demonstrations(demos, file)
             made = audit(
                 file,
                 task=options.task,

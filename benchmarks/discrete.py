@@ -18,7 +18,7 @@ import gymnasium
 import numpy as np
 
 import rilco
-from rilco.data.formats import save_file
+from rilco.data.formats import save_demonstrations
 
 Controller = Callable[[np.ndarray, np.random.Generator], int]
 
@@ -108,7 +108,7 @@ def make_demonstrations(game: Game, folder: Path) -> list[Path]:
         files.append(folder / f"{name}.npz")
         if not files[-1].exists():
             demos = play(game.env, controller, expert=name == "expert", name=name)
-            save_file(demos, files[-1])
+            save_demonstrations(demos, files[-1])
         demos = rilco.load_demonstrations(files[-1])
         print(f"{name}: mean return {demos.summary()['demonstrators'][0]['mean_return']:,.0f}")
     return files

@@ -12,7 +12,7 @@ import pytest
 from tests.environments import Vehicle, env_id
 
 from rilco.clean import phases
-from rilco.data.formats import save_file
+from rilco.data.formats import save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.judging.audit_config import AuditConfig
 from rilco.runs.interrupt import StopSignal
@@ -52,7 +52,9 @@ def write_files(folder: Path, worse: Sequence[float] = WORSE) -> list[str]:
     files = []
     for share in (1.0, *worse):
         files.append(str(folder / f"driver-{share:g}.npz"))
-        save_file(demonstrate(share, EXPERT_EPISODES if share == 1.0 else WORSE_EPISODES), files[-1])
+        save_demonstrations(
+            demonstrate(share, EXPERT_EPISODES if share == 1.0 else WORSE_EPISODES), files[-1]
+        )
     return files
 
 

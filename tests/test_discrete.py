@@ -15,7 +15,7 @@ from tests.environments import Named, Steps, env_id
 import rilco
 from rilco.bc.training import clone
 from rilco.data.collect import collect
-from rilco.data.formats import save_file
+from rilco.data.formats import save_demonstrations
 from rilco.data.inspect import inspect
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError
@@ -46,7 +46,7 @@ def demonstrations(start: int = 0, episodes: int = 60) -> Demonstrations:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    save_file(demonstrations(), tmp_path / "expert.npz")
+    save_demonstrations(demonstrations(), tmp_path / "expert.npz")
     return tmp_path / "expert.npz"
 
 

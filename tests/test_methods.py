@@ -12,7 +12,7 @@ from tests.environments import env_id
 
 import rilco
 from rilco.config import RunConfig
-from rilco.data.formats import save_file
+from rilco.data.formats import save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError
 from rilco.methods import METHODS, find
@@ -37,7 +37,7 @@ def demos(tmp_path: Path):
         episode=np.arange(300) // 50,
         demonstrator=np.arange(300) // 100,
     )
-    save_file(given, tmp_path / "demos.npz")
+    save_demonstrations(given, tmp_path / "demos.npz")
     return tmp_path / "demos.npz"
 
 
@@ -200,7 +200,9 @@ def test_a_schedule_lasts_half_the_run_unless_told_otherwise() -> None:
 
 def test_known_non_experts_change_what_is_learned_and_are_part_of_the_data(tmp_path: Path, demos) -> None:
     bad = tmp_path / "bad.npz"
-    save_file(Demonstrations(np.full((40, 2), 3.0, np.float32), np.full((40, 1), -1.0, np.float32)), bad)
+    save_demonstrations(
+        Demonstrations(np.full((40, 2), 3.0, np.float32), np.full((40, 1), -1.0, np.float32)), bad
+    )
     plain = train(tmp_path / "plain", "ril-co", demos, steps=40)
     known = train(tmp_path / "known", "ril-co", demos, steps=40, settings={"nonexpert_demos": str(bad)})
     alone = train(
@@ -212,7 +214,9 @@ def test_known_non_experts_change_what_is_learned_and_are_part_of_the_data(tmp_p
     )
     assert len({lines(run)[-1]["risk"] for run in (plain, known, alone)}) == 3
     assert "selected" not in lines(alone)[-1]
-    save_file(Demonstrations(np.full((40, 2), 4.0, np.float32), np.full((40, 1), -1.0, np.float32)), bad)
+    save_demonstrations(
+        Demonstrations(np.full((40, 2), 4.0, np.float32), np.full((40, 1), -1.0, np.float32)), bad
+    )
     with pytest.raises(rilco.errors.RunError, match="changed"):
         rilco.train(tmp_path / "known", steps=60, resume=True, workers=1, quiet=True)
 

@@ -19,7 +19,7 @@ from tests.reporting.runs import write_run
 import rilco
 from rilco.config import RunConfig
 from rilco.data import formats
-from rilco.data.formats import save_file
+from rilco.data.formats import save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import AuditError, ConfigError, RunError
 from rilco.experiment.cost import kind
@@ -69,7 +69,7 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def demos(tmp_path: Path) -> Path:
     rng = np.random.default_rng(0)
     pairs = rng.standard_normal((100, 2), np.float32), rng.uniform(-1, 1, (100, 1)).astype(np.float32)
-    save_file(Demonstrations(*pairs), tmp_path / "demos.npz")
+    save_demonstrations(Demonstrations(*pairs), tmp_path / "demos.npz")
     return tmp_path / "demos.npz"
 
 

@@ -18,7 +18,7 @@ import pytest
 from tests.environments import env_id
 
 import rilco
-from rilco.data.formats import save_file
+from rilco.data.formats import save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError, RunError, TaskError, TrainingError, WorkerError
 from rilco.options import make_config
@@ -49,7 +49,7 @@ def write_demonstrations(path: Path, pairs: int = 300, obs_dim: int = 2) -> Path
     demos = Demonstrations(
         rng.standard_normal((pairs, obs_dim), np.float32), rng.uniform(-1, 1, (pairs, 1)).astype(np.float32)
     )
-    save_file(demos, path)
+    save_demonstrations(demos, path)
     return path
 
 
@@ -168,7 +168,7 @@ def test_ground_truth_does_not_reach_training(tmp_path):
     obs, action = rng.standard_normal((300, 2), np.float32), rng.uniform(-1, 1, (300, 1)).astype(np.float32)
     for name, flip in (("a", False), ("b", True)):
         expert = (np.arange(300) < 200) ^ flip
-        save_file(Demonstrations(obs, action, expert=expert), tmp_path / f"{name}.npz")
+        save_demonstrations(Demonstrations(obs, action, expert=expert), tmp_path / f"{name}.npz")
         small_run(tmp_path / name, method="ril-co", demos=tmp_path / f"{name}.npz")
     assert metrics(tmp_path / "a") == metrics(tmp_path / "b")
 

@@ -12,7 +12,7 @@ from tests.environments import Drift, Units
 import rilco
 from rilco.bc.training import clone
 from rilco.data.collect import collect
-from rilco.data.formats import save_file
+from rilco.data.formats import save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.runs.folder import Run
 from rilco.tasks.table import Task
@@ -50,7 +50,7 @@ def train(
     folder: Path, method: str, unit: float, shift: float = 0.0, *, bounded: bool = True, **settings: Any
 ) -> Run:
     out = folder / f"{method}-{unit}-{shift}"
-    save_file(demonstrations(unit, shift), folder / f"{unit}.npz")
+    save_demonstrations(demonstrations(unit, shift), folder / f"{unit}.npz")
     return rilco.train(
         out,
         env=Units,

@@ -22,7 +22,7 @@ from benchmarks.judges.peers import JUDGES, OURS, Scores
 from benchmarks.judges.sets import FOLDERS, LabelledSet, paper_sets, zoo_sets
 from benchmarks.judges.table import EVERYTHING, EXPERT, page
 
-from rilco.data.formats import save_file
+from rilco.data.formats import save_demonstrations
 
 TOOLS = ("robot-report-card 0.1.0", "lerobot-doctor 0.2.0", "democlean 0.1.5")
 
@@ -82,7 +82,7 @@ def ask_tools(data: LabelledSet, python: Path) -> dict[str, Scores]:
     """The scores of the packages in another environment, which read the set as a LeRobot dataset."""
     with tempfile.TemporaryDirectory() as folder:
         dataset = Path(folder) / "dataset"
-        save_file(data.demos, dataset, "lerobot")
+        save_demonstrations(data.demos, dataset, "lerobot")
         command = [str(python), str(Path(__file__).with_name("tools.py")), str(dataset)]
         answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     return {name: Scores(np.array(scores)) for name, scores in json.loads(answer).items()}

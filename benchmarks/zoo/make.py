@@ -21,7 +21,7 @@ from benchmarks.zoo.recording import Manner, record
 from benchmarks.zoo.simulators import Simulator
 from benchmarks.zoo.tasks import TASKS, Task
 
-from rilco.data.formats import save_file
+from rilco.data.formats import save_demonstrations
 from rilco.data.record import Demonstrations
 
 TRIES = 60
@@ -86,7 +86,7 @@ def make(mixture: Mixture, out: Path) -> dict[str, Any]:
         demonstrator=np.repeat([people.index(names[episode.person]) for episode in episodes], lengths),
         demonstrator_names=tuple(people),
     )
-    save_file(demos, folder / f"{mixture.name}.npz")
+    save_demonstrations(demos, folder / f"{mixture.name}.npz")
     truth = _truth(mixture, task, episodes, names)
     (folder / f"{mixture.name}.truth.json").write_text(json.dumps(truth, indent=1) + "\n")
     return truth

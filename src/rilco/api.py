@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rilco.config import RunConfig
-from rilco.data.formats import save_file
+from rilco.data.formats import save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.methods import find
 from rilco.options import make_config
@@ -84,7 +84,7 @@ def train(
         return train_config(config, out, how=how, resume=resume)
     existed = own.parent.exists()
     own.parent.mkdir(parents=True, exist_ok=True)
-    save_file(demos, own)
+    save_demonstrations(demos, own)
     try:
         return train_config(config, out, how=how)
     finally:

@@ -18,7 +18,7 @@ from rilco.bc.config import BcConfig
 from rilco.bc.data import CloningData, held_out, prepare, start_weights, statistics
 from rilco.bc.learner import INTERVAL, LEAST_STD, BcState, bc, cloning_loss, forget_losses
 from rilco.bc.training import clone
-from rilco.data.formats import save_file
+from rilco.data.formats import save_demonstrations
 from rilco.data.index import EpisodeIndex
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError, RunError, TrainingError
@@ -372,7 +372,7 @@ SMALL = {
 @pytest.fixture(scope="module")
 def demos_file(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("demos") / "demos.npz"
-    save_file(expert_demos(), path)
+    save_demonstrations(expert_demos(), path)
     return path
 
 
@@ -499,7 +499,7 @@ def test_resume_can_go_on_for_longer(tmp_path, demos_file):
 
 
 def test_early_stop_finishes_the_run_with_the_best_weights(tmp_path, capsys):
-    save_file(noisy_few(), tmp_path / "demos.npz")
+    save_demonstrations(noisy_few(), tmp_path / "demos.npz")
     settings = {f"bc.{name}": value for name, value in dataclasses.asdict(OVERFITS).items()}
     config = small_config(tmp_path / "demos.npz", **settings, evaluate_every=0, steps=100_000)
     run = train_run(config, tmp_path / "run", how=HOW)
@@ -528,7 +528,7 @@ def test_ground_truth_does_not_reach_training(tmp_path, demos_file, left_alone):
     known = Demonstrations(
         demos.obs, demos.action, episode=demos.episode, expert=np.arange(300) < 100, reward=np.arange(300)
     )
-    save_file(known, tmp_path / "known.npz")
+    save_demonstrations(known, tmp_path / "known.npz")
     config = small_config(tmp_path / "known.npz", snapshot_every=1400)
     run = train_run(config, tmp_path / "run", how=HOW)
     assert metrics(run.path) == metrics(left_alone.path)
@@ -582,7 +582,7 @@ def test_settings_survive_the_folder(left_alone):
     ],
 )
 def test_demonstrations_of_another_environment(tmp_path, demos, said):
-    save_file(demos, tmp_path / "demos.npz")
+    save_demonstrations(demos, tmp_path / "demos.npz")
     with pytest.raises(DemonstrationError, match=said):
         train_run(small_config(tmp_path / "demos.npz"), tmp_path / "run", how=HOW)
     assert not (tmp_path / "run").exists()
@@ -591,11 +591,13 @@ def test_demonstrations_of_another_environment(tmp_path, demos, said):
 def test_resume_with_other_episodes_is_refused(tmp_path):
     """The pairs are the same, but others would be held out."""
     demos = expert_demos()
-    save_file(demos, tmp_path / "demos.npz")
+    save_demonstrations(demos, tmp_path / "demos.npz")
     config = small_config(tmp_path / "demos.npz", evaluate_every=-1)
     train_run(config, tmp_path / "run", how=HOW)
     (tmp_path / "demos.npz").unlink()
-    save_file(Demonstrations(demos.obs, demos.action, episode=np.arange(300) // 7), tmp_path / "demos.npz")
+    save_demonstrations(
+        Demonstrations(demos.obs, demos.action, episode=np.arange(300) // 7), tmp_path / "demos.npz"
+    )
     with pytest.raises(RunError, match="not those that this run began with"):
         rilco.train(tmp_path / "run", resume=True, steps=6000, quiet=True)
 

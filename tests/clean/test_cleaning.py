@@ -28,7 +28,7 @@ from rilco.clean import phases as phases_module
 from rilco.clean.config import CleanConfig
 from rilco.cli.bench import read_methods
 from rilco.config import RunConfig
-from rilco.data.formats import load_file, save_file
+from rilco.data.formats import load_file, save_demonstrations
 from rilco.errors import ConfigError, RunError
 from rilco.experiment.cost import kind
 from rilco.judging.record import read_record
@@ -454,7 +454,7 @@ def test_transitions_that_are_no_whole_iterations_do_not_leave_a_run_unfinished(
 
 @pytest.mark.slow
 def test_what_was_known_before_stays_known(run, files, tmp_path):
-    save_file(load_file(files[-1]), tmp_path / "given.npz")
+    save_demonstrations(load_file(files[-1]), tmp_path / "given.npz")
     config = make(files, nonexpert_demos=str(tmp_path / "given.npz"))
     kept, dropped = (load_file(run.path / "phases" / name) for name in ("kept.npz", "dropped.npz"))
     phases_module._save_parts(kept, dropped, config, tmp_path)

@@ -16,7 +16,7 @@ from tests.environments import env_id
 from rilco.cli import cli
 from rilco.cli.demos import demonstrator_names
 from rilco.data.collect import NoiseLevel
-from rilco.data.formats import load_file, save_file
+from rilco.data.formats import load_file, save_demonstrations
 from rilco.data.mixing import mix
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError, RilcoError
@@ -54,7 +54,7 @@ def save_demos(path: Path, pairs: int = 400, seed: int = 0, expert: bool | None 
         expert=truth,
         demonstrator_names=(path.name,),
     )
-    save_file(demos, path)
+    save_demonstrations(demos, path)
     return path
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.environments import Units, env_id
 
 from rilco.data.fitting import fit
-from rilco.data.formats import load_file, save_file
+from rilco.data.formats import load_file, save_demonstrations
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import DemonstrationError
@@ -31,10 +31,10 @@ def test_a_file_is_called_by_its_name_whoever_made_it(tmp_path) -> None:
         demonstrator=np.arange(6) % 2,
         demonstrator_names=("anna", "ben"),
     )
-    save_file(made, tmp_path / "theirs.npz")
+    save_demonstrations(made, tmp_path / "theirs.npz")
     with pytest.raises(DemonstrationError, match=r"theirs\.npz: a pair has 2 observation and 2 action"):
         check(DRIFT, load_file(tmp_path / "theirs.npz"))
-    save_file(demos(quantities()), tmp_path / "mine.npz")
+    save_demonstrations(demos(quantities()), tmp_path / "mine.npz")
     with pytest.raises(DemonstrationError, match=r"mine\.npz: a pair has .* in .*theirs\.npz"):
         load_demonstrations([tmp_path / "theirs.npz", tmp_path / "mine.npz"])
 
@@ -137,7 +137,7 @@ def test_choices_are_known_by_their_type_and_do_not_mix_with_quantities() -> Non
 @pytest.mark.parametrize("columns", [1, 2])
 def test_files_keep_choices(tmp_path, ending: str, columns: int) -> None:
     given = demos(choices() if columns == 1 else np.stack([choices(high=2), choices()], axis=1))
-    save_file(given, tmp_path / f"demos{ending}")
+    save_demonstrations(given, tmp_path / f"demos{ending}")
     read = load_file(tmp_path / f"demos{ending}")
     assert read.discrete
     assert np.array_equal(read.action, given.action)

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from rilco.data import views
-from rilco.data.formats import save_file
+from rilco.data.formats import save_demonstrations
 from rilco.data.inspect import inspect, inspect_files, measure, shared_episodes
 from rilco.data.loading import load_demonstrations
 from rilco.data.mixing import mix
@@ -192,7 +192,7 @@ def test_rewards_that_are_not_finite() -> None:
 
 
 def test_files_are_inspected_one_at_a_time(tmp_path: Path) -> None:
-    save_file(make(), tmp_path / "a.npz")
+    save_demonstrations(make(), tmp_path / "a.npz")
     (tmp_path / "b.npz").write_bytes(b"PK\x03\x04 cut short")
     found = inspect_files([tmp_path / "a.npz", tmp_path / "b.npz"])
     assert next(found).pairs == 60
@@ -203,7 +203,7 @@ def test_files_are_inspected_one_at_a_time(tmp_path: Path) -> None:
 def test_files_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
-        save_file(make(), tmp_path / folder / "a.npz")
+        save_demonstrations(make(), tmp_path / folder / "a.npz")
     names = [found.name for found in inspect_files([tmp_path / "one", tmp_path / "two"])]
     assert names == [str(tmp_path / folder / "a.npz") for folder in ("one", "two")]
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rilco.data.formats import save_file
+from rilco.data.formats import save_demonstrations
 from rilco.data.loading import load_demonstrations
 from rilco.data.mixing import RUN_LENGTH, mix, pairs_from_each, run_starts
 from rilco.data.record import Demonstrations, check_noise_rate, concatenate
@@ -388,7 +388,7 @@ def test_noise_rates_are_below_one_half(rate: float) -> None:
 def folder(tmp_path: Path) -> Path:
     """Files named as the authors name theirs; observations say which of them, and which row."""
     for demos, grade in zip(snapshots([1000] * 6, 300), (1.0, 0.4, 0.3, 0.2, 0.1, 0.0), strict=True):
-        save_file(demos, tmp_path / f"Task_TRAJ-N1000_P{grade}_det.h5")
+        save_demonstrations(demos, tmp_path / f"Task_TRAJ-N1000_P{grade}_det.h5")
     return tmp_path
 
 
@@ -421,8 +421,8 @@ def test_without_a_noise_rate_all_pairs_are_used(folder: Path) -> None:
 
 def test_other_files_are_put_together_as_given(tmp_path: Path) -> None:
     parts = snapshots([30, 20])
-    save_file(parts[0], tmp_path / "z.npz")
-    save_file(parts[1], tmp_path / "a.h5")
+    save_demonstrations(parts[0], tmp_path / "z.npz")
+    save_demonstrations(parts[1], tmp_path / "a.h5")
     both = load_demonstrations([tmp_path / "z.npz", tmp_path / "a.h5"])
     assert both.demonstrator.tolist() == [0] * 30 + [1] * 20
     assert both.demonstrator_names == ("snapshot 0", "a.h5")
@@ -435,7 +435,7 @@ def test_other_files_are_put_together_as_given(tmp_path: Path) -> None:
 
 def test_mixtures_can_be_saved_and_are_not_mixed_again(folder: Path, tmp_path: Path) -> None:
     mixed = load_demonstrations(folder, 0.3)
-    save_file(mixed, tmp_path / "mixed.npz")
+    save_demonstrations(mixed, tmp_path / "mixed.npz")
     back = load_demonstrations(tmp_path / "mixed.npz")
     assert back.noise_rate == 0.3
     assert back.fingerprint() == mixed.fingerprint()
@@ -454,8 +454,8 @@ def test_mixing_needs_one_expert_and_others(folder: Path) -> None:
 
 
 def test_files_of_different_environments_are_refused(tmp_path: Path) -> None:
-    save_file(make(obs_dim=3), tmp_path / "a.h5")
-    save_file(make(obs_dim=4), tmp_path / "b.h5")
+    save_demonstrations(make(obs_dim=3), tmp_path / "a.h5")
+    save_demonstrations(make(obs_dim=4), tmp_path / "b.h5")
     with pytest.raises(DemonstrationError, match=r"b\.h5: a pair has 4 observation .* but 3 and 2 in a\.h5"):
         load_demonstrations(tmp_path)
 

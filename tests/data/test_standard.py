@@ -65,7 +65,7 @@ def test_what_a_killed_process_left_is_removed(cache: Path, monkeypatch: pytest.
         )  # other tests may have started JAX's threads; the child needs none of them
         killed = os.fork()
     if killed == 0:
-        monkeypatch.setattr("rilco.data.formats.save_file", lambda part, path: os._exit(9))
+        monkeypatch.setattr("rilco.data.formats.save_demonstrations", lambda part, path: os._exit(9))
         standard_files(TASK)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(killed, 0)[1]) == 9

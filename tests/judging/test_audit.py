@@ -17,7 +17,7 @@ from tests.judging.examples import make_audit, two_kinds
 
 import rilco
 from rilco.cli import cli
-from rilco.data.formats import load_file, save_file
+from rilco.data.formats import load_file, save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import AuditError, RilcoError
 from rilco.judging.audit import Audit, audit, audit_run, load_audit
@@ -50,7 +50,7 @@ def files(tmp_path: Path) -> list[str]:
         part = demos.select(demos.demonstrator == k)
         part = dataclasses.replace(part, demonstrator=np.zeros(len(part), int), demonstrator_names=(name,))
         found.append(str(tmp_path / name))
-        save_file(part, found[-1])
+        save_demonstrations(part, found[-1])
     return found
 
 
@@ -118,7 +118,7 @@ def test_pieces_of_a_file_without_episodes(tmp_path: Path) -> None:
         audit(whole)
     made = audit(whole, pieces=40)
     assert made.verdict.decisions.tolist() == ["keep"] * GOOD + ["drop"] * BAD
-    save_file(whole, tmp_path / "whole.npz")
+    save_demonstrations(whole, tmp_path / "whole.npz")
     made = audit(tmp_path / "whole.npz", pieces=40)
     made.save(tmp_path / "out")
     assert len(load_audit(tmp_path / "out").verdict.demonstrations) == GOOD + BAD
@@ -199,7 +199,7 @@ def test_decisions_that_cannot_be_are_refused(
 
 def test_other_demonstrations_than_were_judged_are_refused(files: list[str], tmp_path: Path) -> None:
     audit(files).save(tmp_path / "out")
-    save_file(two_kinds(3, 3), files[1])
+    save_demonstrations(two_kinds(3, 3), files[1])
     with pytest.raises(AuditError, match="have changed since"):
         load_audit(tmp_path / "out")
 
@@ -238,7 +238,7 @@ def test_verdicts_are_written_as_episode_metadata(files: list[str], tmp_path: Pa
 def test_episodes_to_delete_are_numbered_in_their_file(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     demos = two_kinds(GOOD, BAD)
-    save_file(demos, tmp_path / "all.lerobot")
+    save_demonstrations(demos, tmp_path / "all.lerobot")
     audit(tmp_path / "all.lerobot").save(tmp_path / "out")
     text = (tmp_path / "out" / "episodes_to_delete.txt").read_text()
     wanted = list(range(GOOD, GOOD + BAD))
@@ -368,8 +368,8 @@ def test_one_pair_each_is_refused_with_what_to_do(count: int, tmp_path: Path) ->
 
 
 def test_files_that_cannot_be_used_leave_nothing_behind(tmp_path: Path) -> None:
-    save_file(two_kinds(6, 3), tmp_path / "one.npz")
-    save_file(Demonstrations(np.ones((20, 5)), np.ones((20, 3))), tmp_path / "other.npz")
+    save_demonstrations(two_kinds(6, 3), tmp_path / "one.npz")
+    save_demonstrations(Demonstrations(np.ones((20, 5)), np.ones((20, 3))), tmp_path / "other.npz")
     np.savez(tmp_path / "nan.npz", obs=np.full((20, 2), np.nan), action=np.ones((20, 2)))
     out = tmp_path / "out"
     said = refused(command("--demos", tmp_path / "one.npz", "--demos", tmp_path / "other.npz", "--out", out))

@@ -12,7 +12,7 @@ import pytest
 from tests.judging.browser import browser, downloads, emulate, needs_chromium  # noqa: F401 (fixtures)
 from tests.judging.examples import make_audit
 
-from rilco.data.formats import load_file, save_file
+from rilco.data.formats import load_file, save_demonstrations
 from rilco.judging.audit import Audit, load_audit
 from rilco.judging.page import render_page
 from rilco.judging.pictures import Film, Gallery
@@ -290,7 +290,7 @@ def test_decisions_are_downloaded_and_applied(show: Show, downloads: Path, tmp_p
     again = load_audit(tmp_path / "audit", made.demonstrations)
     decided = again.decided(read_decisions(file, again.verdict))
     assert decided.kept is not None
-    save_file(decided.kept, tmp_path / "kept.npz")
+    save_demonstrations(decided.kept, tmp_path / "kept.npz")
     assert len(load_file(tmp_path / "kept.npz")) == 5 * 40
 
 

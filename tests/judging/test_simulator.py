@@ -14,7 +14,7 @@ import pytest
 from tests.drivers import HOW_SHORT, OPTIONS, STEPS, STRETCH, StopsWhen, contents, write_files
 
 from rilco.config import RunConfig
-from rilco.data.formats import load_file, save_file
+from rilco.data.formats import load_file, save_demonstrations
 from rilco.errors import AuditError, ConfigError, RunError
 from rilco.judging import classifiers
 from rilco.judging.audit import audit_run
@@ -122,7 +122,7 @@ def test_the_labels_make_no_difference(audited, config, tmp_path):
     for file in map(Path, config.demos):
         demos = load_file(file)
         flipped.append(str(tmp_path / file.name))
-        save_file(dataclasses.replace(demos, expert=~demos.expert), flipped[-1])
+        save_demonstrations(dataclasses.replace(demos, expert=~demos.expert), flipped[-1])
     changed = dataclasses.replace(config, demos=tuple(flipped))
     again = train_and_classify(changed, tmp_path / "audit", HOW_SHORT, how=HOW)
     assert same(again, audited)

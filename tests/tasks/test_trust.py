@@ -17,7 +17,7 @@ import rilco
 from rilco.cli import cli
 from rilco.cli.train import resume_command
 from rilco.config import RunConfig
-from rilco.data.formats import load_file, save_file
+from rilco.data.formats import load_file, save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import TaskError
 from rilco.experiment.grid import Job
@@ -64,7 +64,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run with its policies, and an audit, that all name the stranger's environment."""
     folder, rng = tmp_path_factory.mktemp("stranger"), np.random.default_rng(0)
     obs, action = rng.normal(size=(400, 2)), rng.normal(size=(400, 1))
-    save_file(Demonstrations(obs, action, episode=np.arange(400) // 20), folder / "demos.npz")
+    save_demonstrations(Demonstrations(obs, action, episode=np.arange(400) // 20), folder / "demos.npz")
     with pytest.MonkeyPatch.context() as patch:
         begin(folder, patch)
         settings = {**SMALL, "classifier.hidden": [8], "evaluate_every": 20}

@@ -25,7 +25,7 @@ from rilco.clean.cloning import (
 )
 from rilco.clean.config import SEARCH, practised_steps
 from rilco.config import RunConfig
-from rilco.data.formats import save_file
+from rilco.data.formats import save_demonstrations
 from rilco.data.of_run import read_demonstrations, read_known
 from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import ConfigError, RunError
@@ -200,7 +200,7 @@ def _save_parts(
     for name, part in parts.items():
         (phases / name).unlink(missing_ok=True)
         if part is not None:
-            save_file(part, phases / name)
+            save_demonstrations(part, phases / name)
 
 
 def _finish_config(config: RunConfig, phases: Path, transitions: int) -> RunConfig:

@@ -15,7 +15,7 @@ import numpy as np
 
 from rilco.clean.likeness import Neighbourhood, neighbourhood
 from rilco.config import RunConfig
-from rilco.data.formats import save_file
+from rilco.data.formats import save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.policy.saved import Policy
 from rilco.rollout.layout import Sizes
@@ -76,7 +76,7 @@ def practise(
                 good.append(best)
     out.unlink(missing_ok=True)
     if good:
-        save_file(as_demonstrations(good, discrete=kept.discrete), out)
+        save_demonstrations(as_demonstrations(good, discrete=kept.discrete), out)
     return Practice(heats * envs, len(good), len(policies) * heats * envs * steps)
 
 

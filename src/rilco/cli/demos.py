@@ -259,7 +259,7 @@ def check_target(out: str, format_name: str | None, overwrite: bool, option: str
 
 
 def save(demos: Demonstrations, out: str, format_name: str | None, place: Task | None) -> None:
-    from rilco.data.formats import save_file, target_format
+    from rilco.data.formats import save_demonstrations, target_format
     from rilco.tasks.registration import name_in_files
 
     folder = target_format(out, format_name)[0].parent
@@ -269,5 +269,5 @@ def save(demos: Demonstrations, out: str, format_name: str | None, place: Task |
         raise ConfigError(
             f"--out {out}: its folder cannot be made ({error.strerror or error}). Choose another place."
         ) from error
-    save_file(demos, out, format_name, env=name_in_files(place))
+    save_demonstrations(demos, out, format_name, env=name_in_files(place))
     click.echo(f"{out}: {demos!r}")

@@ -14,7 +14,7 @@ from typing import Any
 from rilco.bc.training import clone
 from rilco.clean.config import METHOD
 from rilco.data.collect import collect
-from rilco.data.formats import save_file
+from rilco.data.formats import save_demonstrations
 from rilco.data.ladder import shipped_rung
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations
@@ -111,7 +111,7 @@ def mujoco_material(out: Path, say: Callable[[str], None], steps: int) -> Materi
         files.append(out / "demos" / f"{rung}.npz")
         if not files[-1].exists():
             files[-1].parent.mkdir(parents=True, exist_ok=True)
-            save_file(collect(policy, MUJOCO, expert=rung == 1, name=f"policy-{rung}"), files[-1])
+            save_demonstrations(collect(policy, MUJOCO, expert=rung == 1, name=f"policy-{rung}"), files[-1])
     return Material(MUJOCO, tuple(map(str, files)), run.policy)
 
 

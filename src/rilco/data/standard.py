@@ -68,14 +68,14 @@ def _play(policies: list[Policy], task: Task, kind: str) -> list[Demonstrations]
 
 def _fill(folder: Path, names: list[str], parts: list[Demonstrations]) -> None:
     """The whole folder or nothing; two processes that fill it at once do not meet."""
-    from rilco.data.formats import save_file
+    from rilco.data.formats import save_demonstrations
 
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with replacing(folder) as unfinished:
             unfinished.mkdir()
             for name, part in zip(names, parts, strict=True):
-                save_file(part, unfinished / name)
+                save_demonstrations(part, unfinished / name)
     except OSError as error:
         if not folder.is_dir():  # else another process was first, with the same files
             raise RunError(

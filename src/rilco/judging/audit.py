@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rilco.data.formats import find_files, load_file, save_file
+from rilco.data.formats import find_files, load_file, save_demonstrations
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import AuditError
@@ -207,7 +207,7 @@ def _training(
             wanted = config
             if memory is not None:
                 folder.mkdir(parents=True, exist_ok=True)
-                save_file(memory, folder / DEMONSTRATIONS)
+                save_demonstrations(memory, folder / DEMONSTRATIONS)
                 wanted = dataclasses.replace(config, demos=(str((folder / DEMONSTRATIONS).absolute()),))
             return train_and_classify(wanted, folder, rules, **options)
 

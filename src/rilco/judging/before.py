@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rilco.data.formats import save_file, target_format
+from rilco.data.formats import save_demonstrations, target_format
 from rilco.data.record import Demonstrations
 from rilco.errors import AuditError, ConfigError, RilcoError
 from rilco.files import scratch
@@ -90,7 +90,7 @@ def check_formats(demos: Demonstrations, targets: Iterable[tuple[str, str]]) -> 
         _, known = target_format(name, None)
         with scratch("audit") as folder:
             try:
-                save_file(few, folder / f"trial{known.extensions[-1]}", known.name)
+                save_demonstrations(few, folder / f"trial{known.extensions[-1]}", known.name)
             except RilcoError as error:
                 raise ConfigError(
                     f"{option} {name}: the format {known.name} cannot hold these demonstrations. {error} Choose another, "

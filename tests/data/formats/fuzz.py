@@ -27,7 +27,7 @@ import h5py
 import numpy as np
 from tests.experiment.tiny import fake_run, tiny
 
-from rilco.data.formats import FORMATS, load_file, save_file
+from rilco.data.formats import FORMATS, load_file, save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import RilcoError
 from rilco.judging.audit import audit
@@ -193,7 +193,7 @@ def samples(folder: Path) -> dict[str, Path]:
     made: dict[str, Path] = {}
     for known in FORMATS:
         made[known.name] = folder / f"demos{known.extensions[0]}"
-        save_file(demos, made[known.name])
+        save_demonstrations(demos, made[known.name])
     for name, options in packings().items():
         made[f"hdf5, {name}"] = folder / f"{name.replace('+', '-')}.h5"
         write_packed(made[f"hdf5, {name}"], demos, options)

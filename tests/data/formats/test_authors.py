@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
-from rilco.data.formats import authors, load_file, save_file
+from rilco.data.formats import authors, load_file, save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 
@@ -79,7 +79,7 @@ def test_ground_truth_comes_from_the_name(tmp_path: Path, name: str, fraction: f
 
 
 def test_round_trip(tmp_path: Path, demos: Demonstrations) -> None:
-    save_file(demos, tmp_path / "a.h5")
+    save_demonstrations(demos, tmp_path / "a.h5")
     back = load_file(tmp_path / "a.h5")
     for name in ("obs", "action", "reward", "episode"):
         np.testing.assert_array_equal(getattr(back, name), getattr(demos, name))
@@ -91,14 +91,14 @@ def test_round_trip(tmp_path: Path, demos: Demonstrations) -> None:
 
 
 def test_rewards_may_be_unknown(tmp_path: Path, demos: Demonstrations) -> None:
-    save_file(Demonstrations(demos.obs, demos.action), tmp_path / "a.h5")
+    save_demonstrations(Demonstrations(demos.obs, demos.action), tmp_path / "a.h5")
     assert load_file(tmp_path / "a.h5").reward is None
 
 
 def test_refuses_to_lose_who_made_what(tmp_path: Path, demos: Demonstrations) -> None:
     several = Demonstrations(demos.obs, demos.action, demonstrator=np.arange(12) % 2)
     with pytest.raises(DemonstrationError, match="one demonstrator a file, and these demonstrations have 2"):
-        save_file(several, tmp_path / "a.h5")
+        save_demonstrations(several, tmp_path / "a.h5")
     assert list(tmp_path.iterdir()) == []
 
 

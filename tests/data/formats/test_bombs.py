@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from tests.data.formats.fuzz import FINE, READERS, fuzz, packings, read_alone, samples, write_packed
 
-from rilco.data.formats import FORMATS, chunks, load_file, save_file
+from rilco.data.formats import FORMATS, chunks, load_file, save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
 
@@ -189,7 +189,7 @@ def test_each_chunk_is_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_circles_of_hard_links(tmp_path: Path, demos: Demonstrations) -> None:
     path = tmp_path / "a.robomimic.hdf5"
-    save_file(demos, path)
+    save_demonstrations(demos, path)
     with h5py.File(path, "a") as file:
         group = file["data/demo_0/obs"]
         for k in range(400):
@@ -220,7 +220,7 @@ def test_lists_of_zeros_are_counted_before_they_are_unpacked(
 ) -> None:
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "a.lerobot"
-    save_file(demos, path)
+    save_demonstrations(demos, path)
     width = 10_000
     lists = pa.ListArray.from_arrays(
         np.arange(0, 8192 * width + 1, width, dtype=np.int32),
@@ -248,7 +248,7 @@ def test_lists_of_zeros_are_counted_before_they_are_unpacked(
 def test_lists_of_nothing_may_claim_any_number_of_rows(tmp_path: Path, demos: Demonstrations) -> None:
     pa = pytest.importorskip("pyarrow")
     path = tmp_path / "a.imitation"
-    save_file(Demonstrations(demos.obs, demos.action), path)
+    save_demonstrations(Demonstrations(demos.obs, demos.action), path)
     columns = {
         "obs": pa.array([[[]] * 13], pa.list_(pa.list_(pa.float32(), 0))),
         "acts": pa.array([[[1.0]] * 12], pa.list_(pa.list_(pa.float32(), 1))),
@@ -268,7 +268,7 @@ def test_the_limit_is_a_setting(
     tmp_path: Path, demos: Demonstrations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a.npz"
-    save_file(demos, path)
+    save_demonstrations(demos, path)
     monkeypatch.setenv("RILCO_MAX_GB", "1e-9")
     with pytest.raises(DemonstrationError, match="set RILCO_MAX_GB=1"):
         load_file(path)
@@ -299,7 +299,7 @@ def test_manifests_of_anything(tmp_path: Path, demos: Demonstrations, wrong: int
     pytest.importorskip("pyarrow")
     for known in (known for known in FORMATS if not known.signature):
         path = tmp_path / f"a{known.extensions[0]}"
-        save_file(demos, path)
+        save_demonstrations(demos, path)
         for file in path.rglob("*.json"):
             whole = file.read_bytes()
             file.write_bytes(WRONG[wrong](json.loads(whole)))

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from tests.data.formats.conftest import differences
 
-from rilco.data.formats import FORMATS, load_file, save_file
+from rilco.data.formats import FORMATS, load_file, save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 
 
 def test_all_but_the_names_and_the_noise_rate_comes_back(tmp_path: Path, full_demos: Demonstrations) -> None:
-    save_file(full_demos, tmp_path / "a.csv")
+    save_demonstrations(full_demos, tmp_path / "a.csv")
     bare = replace(full_demos, noise_rate=None, demonstrator_names=("demonstrator 0", "demonstrator 1"))
     assert differences(load_file(tmp_path / "a.csv"), bare) == []
 
@@ -24,7 +24,7 @@ def test_extreme_values_survive(tmp_path: Path) -> None:
     tiny, huge = np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).max
     obs = np.array([[-0.0, tiny], [huge, -huge], [1 / 3, np.pi]], np.float32)
     demos = Demonstrations(obs, obs[:, ::-1], reward=[np.nan, np.inf, 16777217])
-    save_file(demos, tmp_path / "a.csv")
+    save_demonstrations(demos, tmp_path / "a.csv")
     back = load_file(tmp_path / "a.csv")
     assert back.obs.tobytes() == obs.tobytes()
     np.testing.assert_array_equal(back.reward, demos.reward)

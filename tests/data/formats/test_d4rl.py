@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
-from rilco.data.formats import chunks, d4rl, hdf5, load_file, save_file
+from rilco.data.formats import chunks, d4rl, hdf5, load_file, save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 
@@ -52,7 +52,7 @@ def test_old_files_have_no_timeouts(tmp_path: Path) -> None:
 
 def test_its_own_reader_finds_the_ends(tmp_path: Path, demos: Demonstrations) -> None:
     """D4RL asks for these names and shapes, and splits where either flag is set."""
-    save_file(demos, tmp_path / "a.d4rl.hdf5")
+    save_demonstrations(demos, tmp_path / "a.d4rl.hdf5")
     with h5py.File(tmp_path / "a.d4rl.hdf5") as file:
         np.testing.assert_array_equal(file["observations"], demos.obs)
         np.testing.assert_array_equal(file["actions"], demos.action)

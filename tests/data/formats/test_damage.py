@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.data.formats.fuzz import damaged, mutations
 
-from rilco.data.formats import load_file, save_file
+from rilco.data.formats import load_file, save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 
@@ -33,7 +33,7 @@ def opens(path: Path) -> bool:
 def saved(folder: Path, demos: Demonstrations, kind: str) -> Path:
     path = folder / f"demos.{kind.removeprefix('packed-')}"
     if not kind.startswith("packed-"):
-        save_file(demos, path)
+        save_demonstrations(demos, path)
     elif kind == "packed-npz":
         np.savez_compressed(path, obs=demos.obs, action=demos.action, episode=demos.episode)
     else:
@@ -64,7 +64,7 @@ def test_changed_bytes_never_crash(tmp_path: Path, demos: Demonstrations, kind: 
 
 def test_any_damage_to_any_file_of_a_dataset(tmp_path: Path, demos: Demonstrations, known) -> None:
     path = tmp_path / f"demos{known.extensions[0]}"
-    save_file(demos, path)
+    save_demonstrations(demos, path)
     files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
     rng = random.Random(5)
     results = []

@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 import pytest
 
-from rilco.data.formats import FORMATS, find_files, load_file, save_file
+from rilco.data.formats import FORMATS, find_files, load_file, save_demonstrations
 from rilco.data.formats.files import atomic_write
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
@@ -26,14 +26,14 @@ FEW = Demonstrations(np.ones((2, 1)), np.ones((2, 1)))
 def test_content_decides_whatever_the_extension(
     tmp_path: Path, demos: Demonstrations, known, name: str
 ) -> None:
-    save_file(demos, tmp_path / name, known.name)
+    save_demonstrations(demos, tmp_path / name, known.name)
     assert [other.name for other in FORMATS if other.recognise(tmp_path / name)] == [known.name]
     assert load_file(tmp_path / name).fingerprint() == demos.fingerprint()
 
 
 def test_extension_chooses_what_is_written(tmp_path: Path, demos: Demonstrations, known) -> None:
     for extension in known.extensions:
-        save_file(demos, tmp_path / f"a{extension.upper()}")
+        save_demonstrations(demos, tmp_path / f"a{extension.upper()}")
         assert known.recognise(tmp_path / f"a{extension.upper()}")
 
 
@@ -46,9 +46,9 @@ def test_recognise_never_raises(tmp_path: Path, known) -> None:
 
 def test_refuses_to_write_an_unknown_format(tmp_path: Path, demos: Demonstrations) -> None:
     with pytest.raises(ConfigError, match=r"the extension '.txt' .* npz \(.npz\)"):
-        save_file(demos, tmp_path / "a.txt")
+        save_demonstrations(demos, tmp_path / "a.txt")
     with pytest.raises(ConfigError, match="the format 'tape'"):
-        save_file(demos, tmp_path / "a.npz", "tape")
+        save_demonstrations(demos, tmp_path / "a.npz", "tape")
 
 
 # --- what is no demonstration file
@@ -84,7 +84,7 @@ def test_refuses_empty_files_folders_and_pipes(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
 def test_refuses_unreadable_files(tmp_path: Path, demos: Demonstrations) -> None:
-    save_file(demos, tmp_path / "a.npz")
+    save_demonstrations(demos, tmp_path / "a.npz")
     (tmp_path / "a.npz").chmod(0)
     with pytest.raises(DemonstrationError, match="Permission denied"):
         load_file(tmp_path / "a.npz")
@@ -148,8 +148,8 @@ def test_a_folder_is_the_files_in_it(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_dataset_folders(tmp_path: Path, demos: Demonstrations) -> None:
-    save_file(demos, tmp_path / "b.minari")
-    save_file(demos, tmp_path / "a.npz")
+    save_demonstrations(demos, tmp_path / "b.minari")
+    save_demonstrations(demos, tmp_path / "a.npz")
     assert [path.name for path in find_files(tmp_path)] == ["a.npz", "b.minari"]
     assert find_files(tmp_path / "b.minari") == [tmp_path / "b.minari"]
 
@@ -201,10 +201,10 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path, demos: Demonstrations
     large = Demonstrations(np.ones((50_000, 3)), np.ones((50_000, 2)))
     path = tmp_path / f"a{known.extensions[0]}"
     if known.signature:  # a file; a folder that is there is not replaced in any case
-        save_file(demos, path)
+        save_demonstrations(demos, path)
     before = contents(tmp_path)
     with full_disk(room), pytest.raises(DemonstrationError, match="could not be written"):
-        save_file(large, path)
+        save_demonstrations(large, path)
     assert contents(tmp_path) == before
 
 
@@ -214,11 +214,11 @@ def contents(folder: Path) -> dict[Path, bytes]:
 
 def test_a_folder_is_never_replaced(tmp_path: Path, demos: Demonstrations, known) -> None:
     (tmp_path / "mine").mkdir()
-    save_file(demos, tmp_path / "a.npz")
+    save_demonstrations(demos, tmp_path / "a.npz")
     (tmp_path / "mine" / "thesis").write_text("years of work")
     before = contents(tmp_path)
     with pytest.raises(DemonstrationError, match="could not be written, because there is a folder"):
-        save_file(demos, tmp_path / "mine", known.name)
+        save_demonstrations(demos, tmp_path / "mine", known.name)
     assert contents(tmp_path) == before
 
 
@@ -226,7 +226,7 @@ def test_a_missing_folder_is_an_error(tmp_path: Path, demos: Demonstrations, kno
     (tmp_path / "file").touch()
     for folder in ("nowhere", "file"):
         with pytest.raises(DemonstrationError, match="could not be written"):
-            save_file(demos, tmp_path / folder / f"a{known.extensions[0]}")
+            save_demonstrations(demos, tmp_path / folder / f"a{known.extensions[0]}")
 
 
 def test_an_interrupted_write_leaves_nothing(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_an_interrupted_folder_leaves_nothing(tmp_path: Path) -> None:
 
 def test_written_files_have_the_usual_permissions(tmp_path: Path, demos: Demonstrations) -> None:
     (tmp_path / "usual").touch()
-    save_file(demos, tmp_path / "a.npz")
+    save_demonstrations(demos, tmp_path / "a.npz")
     assert (tmp_path / "a.npz").stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
@@ -286,7 +286,7 @@ def test_the_folder_is_synced_after_the_renaming(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize(
-    "write", [lambda path: write_atomically(path, b"1"), lambda path: save_file(FEW, path)]
+    "write", [lambda path: write_atomically(path, b"1"), lambda path: save_demonstrations(FEW, path)]
 )
 def test_what_a_killed_process_left_is_removed(tmp_path: Path, write: Callable[[Path], None]) -> None:
     dead, busy, other = (tmp_path / name for name in (".a.npz.11.part", ".a.npz.22.part", ".b.npz.33.part"))

@@ -14,7 +14,7 @@ import sys, numpy as np
 from pathlib import Path
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
-from rilco.data.formats import save_file
+from rilco.data.formats import save_demonstrations
 
 disk, extension = Path(sys.argv[1]), sys.argv[2]
 rng = np.random.default_rng(0)
@@ -25,13 +25,13 @@ for kilobytes in (2900, 2800, 2700, 2600, 2500):
     fill = disk / "fill"
     fill.write_bytes(bytes(1000 * kilobytes))
     try:
-        save_file(demos, disk / f"demos{extension}")
+        save_demonstrations(demos, disk / f"demos{extension}")
         raise SystemExit("there was room for it")
     except DemonstrationError as error:
         assert "No space left" in str(error), error
     assert [path.name for path in disk.iterdir()] == ["fill"], list(disk.iterdir())
     fill.unlink()
-save_file(demos, disk / f"demos{extension}")
+save_demonstrations(demos, disk / f"demos{extension}")
 """
 
 

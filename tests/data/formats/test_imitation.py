@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rilco.data.formats import load_file, save_file
+from rilco.data.formats import load_file, save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 
@@ -31,7 +31,7 @@ def test_reads_what_the_library_writes(written: Path, expected: Demonstrations) 
 def test_the_library_opens_what_is_written(tmp_path: Path, demos: Demonstrations) -> None:
     """The very calls of imitation.data: load_from_disk, then a trajectory of each row's columns."""
     datasets = pytest.importorskip("datasets")
-    save_file(demos, tmp_path / "a.imitation")
+    save_demonstrations(demos, tmp_path / "a.imitation")
     dataset = datasets.load_from_disk(str(tmp_path / "a.imitation"))
     assert set(dataset.features) == {"obs", "acts", "infos", "terminal", "rews"}
     for row, mine in zip(dataset, demos.episodes(), strict=True):
@@ -45,7 +45,7 @@ def test_the_library_opens_what_is_written(tmp_path: Path, demos: Demonstrations
 def test_has_the_columns_and_types_of_the_library(
     written: Path, tmp_path: Path, demos: Demonstrations
 ) -> None:
-    save_file(demos, tmp_path / "a.imitation")
+    save_demonstrations(demos, tmp_path / "a.imitation")
 
     def schema(path: Path) -> Any:
         with pa.memory_map(str(next(path.glob("*.arrow")))) as source:
@@ -81,7 +81,7 @@ OBS, ACTS = [[0.0], [1.0]], [[0.5]]
         ({"obs": [OBS] * 3, "acts": [ACTS, ACTS, []]}, "at least one action"),
         ({"obs": [ACTS] * 3, "acts": [ACTS] * 3}, "one more observation"),
         ({"obs": [[[0.0], [1.0, 2.0]]] * 3, "acts": [ACTS] * 3, "rews": None}, "differ in length"),
-        ({"obs": [OBS] * 3, "acts": [ACTS] * 3}, "rews are not as many"),
+        ({"obs": [OBS] * 3, "acts": [ACTS] * 3}, "rews and acts differ"),
         ({"obs": [[["a"], ["b"]]] * 3, "acts": [ACTS] * 3, "rews": None}, "expected numbers"),
         ({"obs": [[[None], [1.0]]] * 3, "acts": [ACTS] * 3, "rews": None}, "missing values"),
         ({"obs": [OBS, None, OBS], "acts": [ACTS] * 3, "rews": None}, "missing values"),
@@ -105,7 +105,7 @@ def test_refuses_compressed_arrow_before_unpacking_it(tmp_path: Path, written: P
 
 def test_refuses_a_stream_that_begins_with_something_else(tmp_path: Path, demos: Demonstrations) -> None:
     """pyarrow takes whatever comes first for a schema, and ends the process where it is none."""
-    save_file(demos, tmp_path / "a.imitation")
+    save_demonstrations(demos, tmp_path / "a.imitation")
     file = next((tmp_path / "a.imitation").glob("*.arrow"))
     content, messages = file.read_bytes(), []
     for place in range(8, 64):
@@ -119,7 +119,7 @@ def test_refuses_a_stream_that_begins_with_something_else(tmp_path: Path, demos:
 
 def test_refuses_a_stream_that_was_cut_between_batches(tmp_path: Path, demos: Demonstrations) -> None:
     """Arrow itself would take the end of the file for the end of the data."""
-    save_file(demos, tmp_path / "a.imitation")
+    save_demonstrations(demos, tmp_path / "a.imitation")
     file = next((tmp_path / "a.imitation").glob("*.arrow"))
     file.write_bytes(file.read_bytes()[:-8])
     with pytest.raises(DemonstrationError, match="the end is missing"):

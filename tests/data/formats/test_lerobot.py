@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rilco.data.formats import lerobot, load_file, save_file
+from rilco.data.formats import lerobot, load_file, save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 
@@ -78,7 +78,7 @@ def test_several_parts_must_be_named(written: Path) -> None:
 
 
 def test_has_all_that_the_library_looks_for(written: Path, tmp_path: Path, demos: Demonstrations) -> None:
-    save_file(demos, tmp_path / "a.lerobot", env="rilco/AntBullet-v0")
+    save_demonstrations(demos, tmp_path / "a.lerobot", env="rilco/AntBullet-v0")
     theirs, ours = written / "lerobot", tmp_path / "a.lerobot"
     names = {str(path.relative_to(theirs)) for path in theirs.rglob("*") if path.is_file()}
     assert {str(path.relative_to(ours)) for path in ours.rglob("*") if path.is_file()} == names
@@ -102,7 +102,7 @@ def test_has_all_that_the_library_looks_for(written: Path, tmp_path: Path, demos
 
 
 def test_the_frames_are_counted_as_the_library_counts_them(tmp_path: Path, demos: Demonstrations) -> None:
-    save_file(demos, tmp_path / "a.lerobot")
+    save_demonstrations(demos, tmp_path / "a.lerobot")
     frames = pq.read_table(tmp_path / "a.lerobot" / DATA)
     assert frames["index"].to_pylist() == list(range(12))
     assert frames["frame_index"].to_pylist() == [0, 1, 2, 3, 4, 0, 1, 2, 3, 0, 1, 2]
@@ -116,7 +116,7 @@ def test_large_data_goes_to_several_files(
 ) -> None:
     monkeypatch.setattr(lerobot, "_FILE_BYTES", 200)  # three frames
     monkeypatch.setattr(lerobot, "_CHUNK_FILES", 2)
-    save_file(full_demos, tmp_path / "a.lerobot")
+    save_demonstrations(full_demos, tmp_path / "a.lerobot")
     files = [path.relative_to(tmp_path / "a.lerobot/data") for path in sorted(tmp_path.rglob("data/*/*"))]
     assert len(files) > 3
     assert str(files[2]) == "chunk-001/file-000.parquet"
@@ -183,7 +183,7 @@ def test_refuses_a_bomb_before_unpacking_it(
     tmp_path: Path, demos: Demonstrations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a.lerobot"
-    save_file(demos, path)
+    save_demonstrations(demos, path)
     count = 10**6
     frames = {
         "observation.state": pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(3 * count, np.float32)), 3),

@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 import pytest
 
-from rilco.data.formats import convert, find_files, load_file, save_file
+from rilco.data.formats import convert, find_files, load_file, save_demonstrations
 from rilco.data.formats import minari as ours
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
@@ -91,7 +91,7 @@ def test_parts_of_a_dict_space_are_named(minari: Any, root: Path, demos: Demonst
 
 
 def test_the_library_opens_what_is_written(minari: Any, root: Path, demos: Demonstrations) -> None:
-    save_file(demos, "minari:walks/ours-v3", env="rilco/AntBullet-v0")
+    save_demonstrations(demos, "minari:walks/ours-v3", env="rilco/AntBullet-v0")
     dataset = minari.load_dataset("walks/ours-v3")
     assert "walks/ours-v3" in minari.list_local_datasets()
     assert (dataset.total_episodes, dataset.total_steps) == (3, 12)
@@ -111,12 +111,12 @@ def test_neither_way_needs_the_library(
     root: Path, demos: Demonstrations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "minari", None)
-    save_file(demos, "minari:walks/ours-v0")
+    save_demonstrations(demos, "minari:walks/ours-v0")
     assert load_file("minari:walks/ours-v0").fingerprint() == demos.fingerprint()
 
 
 def test_convert_to_an_id(root: Path, tmp_path: Path, demos: Demonstrations) -> None:
-    save_file(demos, tmp_path / "a.npz")
+    save_demonstrations(demos, tmp_path / "a.npz")
     convert(tmp_path / "a.npz", "minari:walks/new-v0")
     assert (root / "walks" / "new-v0" / "data" / "main_data.hdf5").is_file()
     with pytest.raises(ConfigError, match="already"):
@@ -124,7 +124,7 @@ def test_convert_to_an_id(root: Path, tmp_path: Path, demos: Demonstrations) -> 
 
 
 def test_ids(root: Path, tmp_path: Path, demos: Demonstrations) -> None:
-    save_file(demos, "minari:hopper/expert-v0")
+    save_demonstrations(demos, "minari:hopper/expert-v0")
     with pytest.raises(DemonstrationError, match="Did you mean expert-v0"):
         load_file("minari:hopper/expet-v0")
     for bad in ("minari:", "minari:../../etc-v0", "minari:/etc-v0", "minari:hopper", "minari:a/../b-v0"):
@@ -137,7 +137,7 @@ def test_ids(root: Path, tmp_path: Path, demos: Demonstrations) -> None:
 
 def test_an_unknown_environment_is_refused(tmp_path: Path, demos: Demonstrations) -> None:
     with pytest.raises(ConfigError, match="Nothing-v0"):
-        save_file(demos, tmp_path / "a.minari", env="Nothing-v0")
+        save_demonstrations(demos, tmp_path / "a.minari", env="Nothing-v0")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -151,7 +151,7 @@ def test_an_unknown_environment_is_refused(tmp_path: Path, demos: Demonstrations
     ],
 )
 def test_refuses_wrong_metadata(tmp_path: Path, demos: Demonstrations, changes, message: str) -> None:
-    save_file(demos, tmp_path / "a.minari")
+    save_demonstrations(demos, tmp_path / "a.minari")
     path = tmp_path / "a.minari" / "data" / "metadata.json"
     path.write_text(json.dumps(json.loads(path.read_bytes()) | changes))
     with pytest.raises(DemonstrationError, match=message):
@@ -159,14 +159,14 @@ def test_refuses_wrong_metadata(tmp_path: Path, demos: Demonstrations, changes, 
 
 
 def test_refuses_what_is_missing(tmp_path: Path, demos: Demonstrations) -> None:
-    save_file(demos, tmp_path / "a.minari")
+    save_demonstrations(demos, tmp_path / "a.minari")
     (tmp_path / "a.minari" / "data" / "main_data.hdf5").unlink()
     with pytest.raises(DemonstrationError, match=r"main_data\.hdf5"):
         load_file(tmp_path / "a.minari")
 
 
 def test_refuses_a_wrong_number_of_observations(tmp_path: Path, demos: Demonstrations) -> None:
-    save_file(demos, tmp_path / "a.minari")
+    save_demonstrations(demos, tmp_path / "a.minari")
     with h5py.File(tmp_path / "a.minari" / "data" / "main_data.hdf5", "a") as file:
         obs = file["episode_1/observations"][()]
         del file["episode_1/observations"]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rilco.data.formats import load_file, npz, save_file
+from rilco.data.formats import load_file, npz, save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 
@@ -31,7 +31,7 @@ def everything(demos: Demonstrations) -> Demonstrations:
 
 def test_round_trip_loses_nothing(tmp_path: Path, demos: Demonstrations) -> None:
     full = everything(demos)
-    save_file(full, tmp_path / "a.npz")
+    save_demonstrations(full, tmp_path / "a.npz")
     back = load_file(tmp_path / "a.npz")
     for field in filter(lambda field: field.compare, fields(Demonstrations)):
         before, after = getattr(full, field.name), getattr(back, field.name)
@@ -40,14 +40,14 @@ def test_round_trip_loses_nothing(tmp_path: Path, demos: Demonstrations) -> None
 
 
 def test_what_is_unknown_stays_unknown(tmp_path: Path, demos: Demonstrations) -> None:
-    save_file(Demonstrations(demos.obs, demos.action), tmp_path / "a.npz")
+    save_demonstrations(Demonstrations(demos.obs, demos.action), tmp_path / "a.npz")
     back = load_file(tmp_path / "a.npz")
     assert back.reward is back.terminated is back.truncated is back.expert is back.noise_rate is None
 
 
 def test_same_demonstrations_same_bytes(tmp_path: Path, demos: Demonstrations) -> None:
-    save_file(everything(demos), tmp_path / "a.npz")
-    save_file(everything(demos), tmp_path / "b.npz")
+    save_demonstrations(everything(demos), tmp_path / "a.npz")
+    save_demonstrations(everything(demos), tmp_path / "b.npz")
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 

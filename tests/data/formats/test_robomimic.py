@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
-from rilco.data.formats import convert, load_file, save_file
+from rilco.data.formats import convert, load_file, save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
 
@@ -68,7 +68,7 @@ def test_convert_chooses_too(tmp_path: Path) -> None:
 
 
 def test_written_as_documented(tmp_path: Path, demos: Demonstrations) -> None:
-    save_file(demos, tmp_path / "a.robomimic.hdf5", env="rilco/AntBullet-v0")
+    save_demonstrations(demos, tmp_path / "a.robomimic.hdf5", env="rilco/AntBullet-v0")
     with h5py.File(tmp_path / "a.robomimic.hdf5") as file:
         assert file["data"].attrs["total"] == 12
         assert json.loads(file["data"].attrs["env_args"])["env_name"] == "rilco/AntBullet-v0"

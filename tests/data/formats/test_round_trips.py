@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from tests.data.formats.conftest import NEED_PYARROW, differences
 
-from rilco.data.formats import FORMATS, Format, convert, load_file, save_file, stretches
+from rilco.data.formats import FORMATS, Format, convert, load_file, save_demonstrations, stretches
 from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import ConfigError, DemonstrationError
 
@@ -29,13 +29,13 @@ def exact(request: pytest.FixtureRequest) -> Format:
 
 
 def test_nothing_is_lost(tmp_path: Path, full_demos: Demonstrations, exact: Format) -> None:
-    save_file(full_demos, tmp_path / "a", exact.name)
+    save_demonstrations(full_demos, tmp_path / "a", exact.name)
     assert differences(load_file(tmp_path / "a"), full_demos) == []
 
 
 def test_what_is_unknown_stays_unknown(tmp_path: Path, demos: Demonstrations, exact: Format) -> None:
     bare = Demonstrations(demos.obs[:, :1], demos.action[:, :1])
-    save_file(bare, tmp_path / "a", exact.name)
+    save_demonstrations(bare, tmp_path / "a", exact.name)
     assert differences(load_file(tmp_path / "a"), bare) == []
 
 
@@ -43,7 +43,7 @@ def test_extreme_values_survive(tmp_path: Path, exact: Format) -> None:
     tiny, huge = np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).max
     obs = np.array([[-0.0, tiny], [huge, -huge]], np.float32)
     demos = Demonstrations(obs, obs[:, ::-1], reward=[np.nan, np.inf])
-    save_file(demos, tmp_path / "a", exact.name)
+    save_demonstrations(demos, tmp_path / "a", exact.name)
     back = load_file(tmp_path / "a")
     assert back.obs.tobytes() == obs.tobytes()
     assert back.reward is not None
@@ -56,7 +56,7 @@ def test_many_short_stretches(tmp_path: Path, exact: Format) -> None:
     rng = np.random.default_rng(1)
     demos = Demonstrations(rng.normal(size=(2 * count, 2)), rng.normal(size=(2 * count, 1)))
     demos = replace(demos, episode=np.repeat(np.arange(count), 2))
-    save_file(demos, tmp_path / "a", exact.name)
+    save_demonstrations(demos, tmp_path / "a", exact.name)
     assert differences(load_file(tmp_path / "a"), demos) == []
 
 
@@ -67,7 +67,7 @@ def test_ordinary_data_is_cut_at_its_episodes(demos: Demonstrations) -> None:
 def test_the_record_of_other_data_is_left_aside(tmp_path: Path, full_demos: Demonstrations) -> None:
     """Someone has added an episode since, and not to what only rilco reads."""
     path = tmp_path / "a.robomimic.hdf5"
-    save_file(full_demos, path)
+    save_demonstrations(full_demos, path)
     with h5py.File(path, "a") as file:
         file.copy("data/demo_0", "data/demo_99")
     back = load_file(path)
@@ -93,7 +93,7 @@ def test_the_record_of_other_data_is_left_aside(tmp_path: Path, full_demos: Demo
 )
 def test_a_damaged_record_is_refused(tmp_path: Path, demos: Demonstrations, changes, message: str) -> None:
     path = tmp_path / "a.minari"
-    save_file(demos, path)
+    save_demonstrations(demos, path)
     metadata = json.loads((path / "data" / "metadata.json").read_bytes())
     metadata["rilco"] |= changes
     (path / "data" / "metadata.json").write_text(json.dumps(metadata))
@@ -105,7 +105,7 @@ def test_a_damaged_record_is_refused(tmp_path: Path, demos: Demonstrations, chan
 def test_no_format_decodes_pickles(
     tmp_path: Path, demos: Demonstrations, exact: Format, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    save_file(demos, tmp_path / "a", exact.name)
+    save_demonstrations(demos, tmp_path / "a", exact.name)
     real = builtins.__import__
 
     def watched(name: str, *rest):
@@ -122,7 +122,7 @@ def test_no_format_decodes_pickles(
 @pytest.mark.parametrize("name", sorted(NEED_PYARROW))
 def test_a_missing_library_names_the_extra(tmp_path: Path, demos: Demonstrations, name: str) -> None:
     with pytest.raises(DemonstrationError, match=r"needs pyarrow.*rilco\[formats\]"):
-        save_file(demos, tmp_path / "a", name)
+        save_demonstrations(demos, tmp_path / "a", name)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -138,22 +138,22 @@ def test_a_missing_library_names_the_extra_on_loading(written: Path, name: str) 
 
 
 def test_convert_between_any_two(tmp_path: Path, full_demos: Demonstrations, exact: Format) -> None:
-    save_file(full_demos, tmp_path / "a.npz")
+    save_demonstrations(full_demos, tmp_path / "a.npz")
     convert(tmp_path / "a.npz", tmp_path / f"b{exact.extensions[0]}")
     convert(tmp_path / f"b{exact.extensions[0]}", tmp_path / "c.npz")
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "c.npz").read_bytes()
 
 
 def test_convert_puts_several_together(tmp_path: Path, demos: Demonstrations) -> None:
-    save_file(demos, tmp_path / "a.npz")
-    save_file(demos, tmp_path / "b.d4rl.hdf5")
+    save_demonstrations(demos, tmp_path / "a.npz")
+    save_demonstrations(demos, tmp_path / "b.d4rl.hdf5")
     whole = convert([tmp_path / "a.npz", tmp_path / "b.d4rl.hdf5"], tmp_path / "c.npz")
     assert differences(whole, load_file(tmp_path / "c.npz")) == []
     assert differences(whole, concatenate([demos, demos])) == []
 
 
 def test_a_failed_convert_leaves_nothing(tmp_path: Path, full_demos: Demonstrations) -> None:
-    save_file(full_demos, tmp_path / "a.npz")
+    save_demonstrations(full_demos, tmp_path / "a.npz")
     (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04 torn")
     for source, target, kind in (
         ("bad.npz", "b.minari", None),
@@ -169,7 +169,7 @@ def test_a_failed_convert_leaves_nothing(tmp_path: Path, full_demos: Demonstrati
 
 
 def test_convert_overwrites_only_when_told(tmp_path: Path, demos: Demonstrations) -> None:
-    save_file(demos, tmp_path / "a.npz")
+    save_demonstrations(demos, tmp_path / "a.npz")
     (tmp_path / "b.npz").write_bytes(b"precious")
     with pytest.raises(ConfigError, match="something of that name already"):
         convert(tmp_path / "a.npz", tmp_path / "b.npz")
@@ -184,6 +184,6 @@ def test_convert_overwrites_only_when_told(tmp_path: Path, demos: Demonstrations
 def test_observation_keys_of_a_format_without(tmp_path: Path, demos: Demonstrations) -> None:
     for known in FORMATS:
         if not known.has_obs_keys and known.name not in NEED_PYARROW:
-            save_file(demos, tmp_path / known.name, known.name)
+            save_demonstrations(demos, tmp_path / known.name, known.name)
             with pytest.raises(ConfigError, match="no named parts"):
                 load_file(tmp_path / known.name, obs_keys=["state"])

@@ -142,32 +142,20 @@ def _load(known: Format, source: Path, options: dict[str, Any], *, flat_too: boo
 def save_demonstrations(
     demos: Demonstrations,
     path: str | os.PathLike[str],
-    *,
     format: str | None = None,
+    *,
     env: str | None = None,
 ) -> None:
     """Write demonstrations, in the format of the path's ending or in the one that is named; all or nothing.
 
-    >>> demos = rilco.load_demonstrations("mine.hdf5")
-    >>> rilco.save_demonstrations(demos, "again.npz")
-    >>> rilco.save_demonstrations(demos, "again.hdf5", format="robomimic", env="Pendulum-v1")
-    """
-    save_file(demos, path, format, env=env)
-
-
-def save_file(
-    demos: Demonstrations,
-    path: str | os.PathLike[str],
-    format_name: str | None = None,
-    *,
-    env: str | None = None,
-) -> None:
-    """Write in the named format, or in the one that the extension stands for; all or nothing.
-
     `minari:hopper/expert-v0` is written to Minari's own folder under that id. `env`, the Gymnasium id of the
     environment, goes along where the format has a place for it.
+
+        >>> demos = rilco.load_demonstrations("mine.hdf5")
+        >>> rilco.save_demonstrations(demos, "again.npz")
+        >>> rilco.save_demonstrations(demos, "again.hdf5", format="robomimic", env="Pendulum-v1")
     """
-    target, known = target_format(path, format_name)
+    target, known = target_format(path, format)
     if os.fspath(path).startswith(minari.PREFIX):
         target.parent.mkdir(parents=True, exist_ok=True)
     options: dict[str, Any] = {"env": env} if known.has_env else {}
@@ -175,7 +163,7 @@ def save_file(
 
 
 def target_format(path: str | os.PathLike[str], format_name: str | None) -> tuple[Path, Format]:
-    """Where `save_file` would write, and in which format. Raises ConfigError where it could not."""
+    """Where `save_demonstrations` would write, and in which format. Raises ConfigError where it could not."""
     name = os.fspath(path)
     if name.startswith(minari.PREFIX):
         target, fitting = (
@@ -213,7 +201,7 @@ def convert(
             f"{place}: there is something of that name already. Choose another name, or {advice}."
         )
     demos = concatenate([load_file(file, obs_keys=obs_keys) for file in find_files(source)])
-    save_file(demos, target, format_name, env=env)
+    save_demonstrations(demos, target, format_name, env=env)
     return demos
 
 
