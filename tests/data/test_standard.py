@@ -29,10 +29,17 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return tmp_path / "cache"
 
 
+@pytest.fixture
+def made(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    """The standard dataset, made once for those who only read it."""
+    monkeypatch.setenv("RILCO_CACHE", str(tmp_path_factory.getbasetemp() / "standard"))
+    monkeypatch.setattr(standard, "PAIRS", 200)
+    return standard_files(TASK)
+
+
 @pytest.mark.bullet
-def test_six_files_the_experts_first(cache: Path) -> None:
-    files = standard_files(TASK)
-    parts = [load_demonstrations(file) for file in files]
+def test_six_files_the_experts_first(made) -> None:
+    parts = [load_demonstrations(file) for file in made]
     assert [part.noise_fraction for part in parts] == [0.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     assert [part.demonstrator_names for part in parts] == [(f"hopper#{rung}",) for rung in range(1, 7)]
     assert all(len(part) >= 200 for part in parts)
@@ -79,18 +86,18 @@ def test_what_a_killed_process_left_is_removed(cache: Path, monkeypatch: pytest.
 
 
 @pytest.mark.bullet
-def test_a_run_without_files_has_the_standard_mixture(cache: Path) -> None:
+def test_a_run_without_files_has_the_standard_mixture(made) -> None:
     config = make_config({"task": "hopper", "noise_rate": 0.4})
     demos = read_demonstrations(config)
     assert demos.noise_rate == 0.4
     assert demos.noise_fraction == pytest.approx(3 / 7, abs=0.02)
     assert config.demos == (), "nothing of this machine is in the configuration"
-    assert demos.fingerprint() == load_demonstrations(standard_files(TASK), 0.4, seed=1).fingerprint()
+    assert demos.fingerprint() == load_demonstrations(made, 0.4, seed=1).fingerprint()
 
 
 @pytest.mark.bullet
-def test_what_is_recorded_is_what_the_shipped_policy_does(cache: Path) -> None:
-    demos = load_demonstrations(standard_files(TASK)[0])
+def test_what_is_recorded_is_what_the_shipped_policy_does(made) -> None:
+    demos = load_demonstrations(made[0])
     policy, _ = shipped_rung("hopper", 1)
     np.testing.assert_allclose(policy.predict(demos.obs[:50]), demos.action[:50], rtol=1e-5, atol=1e-5)
 
