@@ -31,7 +31,7 @@ demo: $(VENV)/.installed-run
 	$(BIN)/rilco demo $(ARGS)
 
 test: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 soak: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.soak $(ARGS)

@@ -6,6 +6,7 @@ import hashlib
 import importlib.util
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,12 @@ _NO_BULLET = importlib.util.find_spec("pybullet") is None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what uses `shared_dir` as shared, so that -m sees it, and skip what is marked if it is absent."""
+    """Mark what uses `shared_dir` as shared, so that -m sees it, and skip what is marked if it is absent.
+
+    Files with many slow tests come first, so that no process is left alone with one in the end.
+    """
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: -slow[item.path])
     absent = pytest.mark.skip(reason=f"no folder '{_SHARED_DIR.name}' next to the project")
     for item in items:
         if item.get_closest_marker("bullet") and _NO_BULLET:
