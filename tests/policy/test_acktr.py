@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import dataclasses
 import math
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests import probes
 
 from rilco.errors import ConfigError
 from rilco.networks import apply_mlp
@@ -203,57 +201,3 @@ def test_learning_rate_decays_to_zero_and_stays() -> None:
 def test_decay_without_a_length_is_refused() -> None:
     with pytest.raises(ConfigError, match="total_updates"):
         AcktrConfig(learning_rate_decay=True)
-
-
-# The ladder: see tests/probes.py. Tolerances are several times the spread over seeds.
-DISCOUNT = 0.8
-
-
-@pytest.fixture(scope="module")
-def prober():
-    return jitted(AcktrConfig(hidden_sizes=(16, 16), discount=DISCOUNT))
-
-
-def climb(prober, probe, iterations: int):
-    state = prober.init(jax.random.key(0), 1, 1)
-    return probes.train_on(probe, prober, state, jax.random.key, iterations=iterations)
-
-
-def values(state, *obs):
-    return np.asarray(forward(state.params.critic, np.float32(obs)[:, None]))[:, 0]
-
-
-def test_probe_constant(prober) -> None:
-    assert values(climb(prober, probes.CONSTANT, 200), 0.0) == pytest.approx([1.0], abs=0.02)
-
-
-def test_probe_value_by_obs(prober) -> None:
-    assert values(climb(prober, probes.VALUE_BY_OBS, 200), -1.0, 1.0) == pytest.approx([-1.0, 1.0], abs=0.02)
-
-
-def test_probe_discount(prober) -> None:
-    assert values(climb(prober, probes.DISCOUNT, 300), 0.0, 1.0) == pytest.approx([DISCOUNT, 1.0], abs=0.02)
-
-
-def test_probe_action(prober) -> None:
-    state = climb(prober, probes.ACTION, 300)
-    actor = prober.actor(state)
-    assert probes.act(actor, np.zeros(1)) == pytest.approx([0.5], abs=0.05)
-    assert actor.log_std[0] < -1.5  # noise costs reward
-
-
-def test_probe_action_by_obs(prober) -> None:
-    actor = prober.actor(climb(prober, probes.ACTION_BY_OBS, 300))
-    assert probes.act(actor, np.array([-1.0, 1.0])) == pytest.approx([-0.5, 0.5], abs=0.05)
-
-
-def test_probe_time_limit(prober) -> None:
-    assert values(climb(prober, probes.TIME_LIMIT, 400), 0.0) == pytest.approx(
-        [0.2 / (1 - DISCOUNT)], abs=0.05
-    )
-
-
-def test_probe_time_limit_catches_truncation_taken_for_an_end(prober) -> None:
-    mistaken = dataclasses.replace(probes.TIME_LIMIT, time_limit=False)
-    # 0.2, 0.36 and 0.488 to go, with one, two and three steps left, in equal numbers
-    assert values(climb(prober, mistaken, 400), 0.0) == pytest.approx([np.mean([0.2, 0.36, 0.488])], abs=0.05)

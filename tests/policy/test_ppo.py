@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 from pathlib import Path
@@ -10,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
-from tests import probes
 
 import rilco
 from rilco.errors import ConfigError
@@ -359,70 +357,6 @@ def test_schedules_reach_their_ends_and_stay() -> None:
 def test_settings_that_make_no_sense_are_refused(settings, match) -> None:
     with pytest.raises(ConfigError, match=match):
         PpoConfig(**settings)
-
-
-# -- the ladder: see tests/probes.py; tolerances are several times the spread over seeds ---------------
-
-DISCOUNT = 0.8
-
-
-@pytest.fixture(scope="module")
-def prober():
-    return jitted(
-        PpoConfig(
-            hidden_sizes=(16, 16),
-            discount=DISCOUNT,
-            learning_rate=3e-3,
-            minibatch_size=64,
-            epochs=4,
-            log_std_init=0.0,
-            target_kl=0.2,  # seldom reached; the program that can stop must learn as well
-        )
-    )
-
-
-def climb(prober, probe, iterations: int):
-    state = prober.init(jax.random.key(0), 1, 1)
-    return probes.train_on(probe, prober, state, jax.random.key, iterations=iterations)
-
-
-def values(state, *obs):
-    return np.asarray(forward(state.params.critic, np.float32(obs)[:, None]))[:, 0]
-
-
-def test_probe_constant(prober) -> None:
-    assert values(climb(prober, probes.CONSTANT, 50), 0.0) == pytest.approx([1.0], abs=0.02)
-
-
-def test_probe_value_by_obs(prober) -> None:
-    assert values(climb(prober, probes.VALUE_BY_OBS, 50), -1.0, 1.0) == pytest.approx([-1.0, 1.0], abs=0.02)
-
-
-def test_probe_discount(prober) -> None:
-    assert values(climb(prober, probes.DISCOUNT, 100), 0.0, 1.0) == pytest.approx([DISCOUNT, 1.0], abs=0.02)
-
-
-def test_probe_action(prober) -> None:
-    actor = prober.actor(climb(prober, probes.ACTION, 150))
-    assert probes.act(actor, np.zeros(1)) == pytest.approx([0.5], abs=0.05)
-    assert actor.log_std[0] < -1.5  # noise costs reward
-
-
-def test_probe_action_by_obs(prober) -> None:
-    actor = prober.actor(climb(prober, probes.ACTION_BY_OBS, 150))
-    assert probes.act(actor, np.array([-1.0, 1.0])) == pytest.approx([-0.5, 0.5], abs=0.05)
-
-
-def test_probe_time_limit(prober) -> None:
-    assert values(climb(prober, probes.TIME_LIMIT, 150), 0.0) == pytest.approx(
-        [0.2 / (1 - DISCOUNT)], abs=0.05
-    )
-
-
-def test_probe_time_limit_catches_truncation_taken_for_an_end(prober) -> None:
-    mistaken = dataclasses.replace(probes.TIME_LIMIT, time_limit=False)
-    # 0.2, 0.36 and 0.488 to go, with one, two and three steps left, in equal numbers
-    assert values(climb(prober, mistaken, 150), 0.0) == pytest.approx([np.mean([0.2, 0.36, 0.488])], abs=0.05)
 
 
 # -- a real environment ------------------------------------------------------------------------------
