@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from rilco.data.ladder import shipped_rung
-from rilco.data.of_run import read_demonstrations
+from rilco.data.run_data import read_demonstrations
 from rilco.evaluation import evaluate
 from rilco.policy.saved import Policy, load_policy
 from rilco.runs.folder import Run

@@ -15,8 +15,8 @@ from rilco.losses import get_loss
 from rilco.networks import Layer
 from rilco.normalizer import standardize
 from rilco.policy.acktr import AcktrState, acktr_step
+from rilco.policy.actor_critic import Params
 from rilco.policy.config import AcktrConfig
-from rilco.policy.gaussian import Params
 from rilco.policy.kfac import init_kfac
 from rilco.policy.learner import Actor, Rollout
 from rilco.policy.returns import n_step_returns

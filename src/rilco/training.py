@@ -17,8 +17,8 @@ import numpy as np
 
 from rilco.bc.training import Cloner
 from rilco.config import RunConfig
-from rilco.data.of_run import Data, read_data
 from rilco.data.record import Demonstrations
+from rilco.data.run_data import Data, read_data
 from rilco.errors import ConfigError, RunError
 from rilco.learning import Learner, LearnerState, make_learner, to_experience
 from rilco.methods import find, make_policy_learner, make_reward_learner

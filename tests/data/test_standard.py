@@ -12,7 +12,7 @@ import pytest
 from rilco.data import standard
 from rilco.data.ladder import PUBLISHED_RETURNS, shipped_rung
 from rilco.data.loading import load_demonstrations
-from rilco.data.of_run import read_demonstrations
+from rilco.data.run_data import read_demonstrations
 from rilco.data.standard import standard_files
 from rilco.errors import ConfigError, RunError
 from rilco.options import make_config

@@ -26,8 +26,8 @@ from rilco.clean.cloning import (
 from rilco.clean.config import SEARCH, practised_steps
 from rilco.config import RunConfig
 from rilco.data.formats import save_demonstrations
-from rilco.data.of_run import read_demonstrations, read_known
 from rilco.data.record import Demonstrations, concatenate
+from rilco.data.run_data import read_demonstrations, read_known
 from rilco.errors import ConfigError, RunError
 from rilco.files import read_record, write_atomically
 from rilco.judging.audit_config import AuditConfig

@@ -15,8 +15,8 @@ import jax
 import jax.numpy as jnp
 
 from rilco.networks import Layer, apply_mlp, init_mlp, trace_mlp
+from rilco.policy.actor_critic import Params, explained_variance, linear_decay, policy_learner
 from rilco.policy.config import AcktrConfig
-from rilco.policy.gaussian import Params, explained_variance, linear_decay
 from rilco.policy.heads import GAUSSIAN, Head
 from rilco.policy.kfac import KfacState, init_kfac, update_kfac
 from rilco.policy.learner import Actor, PolicyLearner, Rollout
@@ -54,13 +54,7 @@ def acktr(config: AcktrConfig = AcktrConfig(), head: Head = GAUSSIAN) -> PolicyL
         noise = jax.random.normal(key, rollout.reward.shape, jnp.float32)
         return acktr_step(config, state, rollout, noise, head)
 
-    def actor(state: AcktrState) -> Actor:
-        return state.params.actor
-
-    def with_actor(state: AcktrState, actor: Actor) -> AcktrState:
-        return state._replace(params=state.params._replace(actor=actor))
-
-    return PolicyLearner(init, update, actor, with_actor)
+    return policy_learner(init, update)
 
 
 def acktr_step(

@@ -7,13 +7,13 @@ A head is all that ACKTR, PPO and behaviour cloning know of actions. Sampling is
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from rilco.policy import gaussian
 from rilco.tasks.actions import Actions
 
 
@@ -39,9 +39,21 @@ class Head(NamedTuple):
         return {"log_std": jnp.mean(log_std)} if self.has_spread else {}
 
 
+def gaussian_log_prob(mean: jax.Array, log_std: jax.Array, action: jax.Array) -> jax.Array:
+    """Log-density of a diagonal Gaussian, summed over action dimensions: [N]."""
+    log_std = jnp.broadcast_to(log_std, mean.shape)
+    standardised = (action - mean) * jnp.exp(-log_std)
+    return jnp.sum(-0.5 * jnp.square(standardised) - log_std - 0.5 * math.log(2.0 * math.pi), axis=-1)
+
+
+def gaussian_entropy(log_std: jax.Array) -> jax.Array:
+    """Entropy of a diagonal Gaussian, as a mean over action dimensions."""
+    return jnp.mean(log_std) + 0.5 * math.log(2.0 * math.pi * math.e)
+
+
 GAUSSIAN = Head(
-    gaussian.log_prob,
-    lambda output, log_std: gaussian.mean_entropy(log_std),
+    gaussian_log_prob,
+    lambda output, log_std: gaussian_entropy(log_std),
     lambda output, action: jnp.square(output - action),
     has_spread=True,
     gain=1.0,

@@ -16,8 +16,8 @@ import jax.numpy as jnp
 import optax
 
 from rilco.networks import apply_mlp, init_mlp
+from rilco.policy.actor_critic import Params, explained_variance, linear_decay, policy_learner
 from rilco.policy.config import PpoConfig
-from rilco.policy.gaussian import Params, explained_variance, linear_decay
 from rilco.policy.heads import GAUSSIAN, Head
 from rilco.policy.learner import Actor, PolicyLearner, Rollout
 from rilco.policy.returns import generalized_advantages
@@ -78,13 +78,7 @@ def ppo(config: PpoConfig = PpoConfig(), head: Head = GAUSSIAN) -> PolicyLearner
         info["explained_variance"] = explained_variance(batch.advantage, batch.returns)
         return PpoState(params, adam, state.updates + 1), info
 
-    def actor(state: PpoState) -> Actor:
-        return state.params.actor
-
-    def with_actor(state: PpoState, actor: Actor) -> PpoState:
-        return state._replace(params=state.params._replace(actor=actor))
-
-    return PolicyLearner(init, update, actor, with_actor)
+    return policy_learner(init, update)
 
 
 def _run_epochs(

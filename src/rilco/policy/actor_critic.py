@@ -1,34 +1,34 @@
-"""Parts that ACKTR and PPO share: parameters, Gaussian densities, and diagnostics."""
+"""Parts that ACKTR and PPO share: an actor beside a critic of its own, diagnostics and schedules."""
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from rilco.networks import Layer
-from rilco.policy.learner import Actor
+from rilco.policy.learner import Actor, PolicyLearner
 
 
 class Params(NamedTuple):
-    """The networks: a Gaussian policy and a separate critic."""
+    """The networks: a policy and a separate critic."""
 
     actor: Actor
     critic: tuple[Layer, ...]
 
 
-def log_prob(mean: jax.Array, log_std: jax.Array, action: jax.Array) -> jax.Array:
-    """Log-density of a diagonal Gaussian, summed over action dimensions: [N]."""
-    log_std = jnp.broadcast_to(log_std, mean.shape)
-    standardised = (action - mean) * jnp.exp(-log_std)
-    return jnp.sum(-0.5 * jnp.square(standardised) - log_std - 0.5 * math.log(2.0 * math.pi), axis=-1)
+def policy_learner(init: Callable[..., Any], update: Callable[..., Any]) -> PolicyLearner:
+    """The learner of these functions, whose states hold `Params` under the name `params`."""
 
+    def actor(state: Any) -> Actor:
+        return state.params.actor
 
-def mean_entropy(log_std: jax.Array) -> jax.Array:
-    """Entropy of a diagonal Gaussian, as a mean over action dimensions."""
-    return jnp.mean(log_std) + 0.5 * math.log(2.0 * math.pi * math.e)
+    def with_actor(state: Any, actor: Actor) -> Any:
+        return state._replace(params=state.params._replace(actor=actor))
+
+    return PolicyLearner(init, update, actor, with_actor)
 
 
 def explained_variance(error: jax.Array, returns: jax.Array) -> jax.Array:
