@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 ELSEWHERE = {"extending.md": "tests/test_outside.py runs its code"}
 
-SMALL = {"num_envs": 2, "num_steps": 10, "evaluation_episodes": 1}
+SMALL = {"num_envs": 2, "num_steps": 10, "evaluation_episodes": 1, "final_episodes": 1}
 QUICK = "--steps 40 --workers 1 --quiet " + " ".join(f"--set {name}={value}" for name, value in SMALL.items())
 REPLACED = [
     (r"--(gradient-)?steps \S+", ""),

@@ -658,7 +658,7 @@ def test_authors_expert_is_cloned(tmp_path, shared_dir):
     name = "HalfCheetahBulletEnv-v0"
     file = shared_dir / "demos" / name / f"{name}_TRAJ-N10000_P1.0_det.h5"
     options = {"method": "bc", "task": "halfcheetah", "demos": file, "steps": 20_000 * 128}
-    settings = {"bc.average_over": 2000, "evaluate_every": 0, "evaluation_episodes": 4}
+    settings = {"bc.average_over": 2000, "evaluate_every": 0, "final_episodes": 20}
     run = train_run(make_config({**options, **settings}), tmp_path / "run", how=HOW)
     assert run.metrics()[-1]["gradient_steps"] == 20_000
     assert "validation_loss" not in run.metrics()[-1]  # nothing is held out unless asked for
