@@ -47,12 +47,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write `data` beside `path`, then rename it into place; on any failure nothing is left behind."""
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as temporary:
             temporary.write_bytes(data)
-    except OSError as error:
-        raise cannot_write(path, error) from error
 
 
 @contextlib.contextmanager
@@ -73,12 +71,16 @@ def scratch(purpose: str) -> Iterator[Path]:
         yield Path(folder)
 
 
-def cannot_write(path: Path, error: OSError) -> WriteError:
-    """The error for a read-only or full output folder, or any other refusal of the system."""
-    return WriteError(
-        f"{path}: could not be written ({error.strerror or error}). Make room, or choose another folder. What was "
-        "written before is intact."
-    )
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turns an OSError, of a read-only or full disk for instance, into a WriteError that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise WriteError(
+            f"{path}: could not be written ({error.strerror or error}). Make room, or choose another folder. What was "
+            "written before is intact."
+        ) from error
 
 
 def remove_unfinished(*folders: Path) -> None:

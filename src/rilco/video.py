@@ -14,7 +14,7 @@ import numpy as np
 
 from rilco.errors import ConfigError, RilcoError, TaskError, require
 from rilco.evaluation import check_fits, task_of
-from rilco.files import cannot_write, replacing, write_atomically
+from rilco.files import replacing, write_atomically, writing
 from rilco.policy.saved import Policy, load_policy
 from rilco.seeding import EVALUATION, RepositionedGenerator
 from rilco.tasks.batch import Batch
@@ -44,12 +44,10 @@ def play(
         pictures = list(drawn)
         write_atomically(path, gif(pictures, fps))
         return len(pictures)
-    try:
+    with writing(path), contextlib.closing(drawn):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.closing(drawn), replacing(path) as temporary:
+        with replacing(path) as temporary:
             return _encode(drawn, temporary, fps)
-    except OSError as error:
-        raise cannot_write(path, error) from error
 
 
 def frames(

@@ -65,13 +65,13 @@ def test_stretch_means_against_a_loop() -> None:
     rng = np.random.default_rng(0)
     transitions = np.cumsum(rng.integers(1, 7, 200)) * 10  # many fall on the end of a stretch
     returns = rng.normal(size=200)
-    index, x, y = stretch_means(transitions, returns, 100)
-    for i, mean_x, mean_y in zip(index, x, y, strict=True):
+    found = stretch_means(transitions, returns, 100)
+    for i, (mean_x, mean_y) in found.items():
         inside = (transitions > i * 100) & (transitions <= (i + 1) * 100)
         assert inside.any()
         assert mean_x == pytest.approx(transitions[inside].mean())
         assert mean_y == pytest.approx(returns[inside].mean())
-    assert sum(((transitions > i * 100) & (transitions <= (i + 1) * 100)).sum() for i in index) == 200
+    assert sum(((transitions > i * 100) & (transitions <= (i + 1) * 100)).sum() for i in found) == 200
 
 
 # -- over the tasks ------------------------------------------------------------------------------

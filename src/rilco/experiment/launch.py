@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rilco.files import cannot_write
+from rilco.files import writing
 
 if TYPE_CHECKING:
     from rilco.experiment.grid import Job
@@ -52,11 +52,9 @@ def start_run(request: Mapping[str, Any], environment: Mapping[str, str]) -> sub
     It stops with a checkpoint when its standard input closes, so also if we die.
     """
     log = Path(request["log"])
-    try:
+    with writing(log):
         log.parent.mkdir(parents=True, exist_ok=True)
         output = log.open("ab")
-    except OSError as error:
-        raise cannot_write(log, error) from error
     flags = f"{os.environ.get('XLA_FLAGS', '')} {XLA_ONE_THREAD}".strip()
     threads = {**ONE_THREAD, "XLA_FLAGS": flags}
     with output:

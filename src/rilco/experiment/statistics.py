@@ -104,13 +104,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def stretch_means(
     transitions: np.ndarray, returns: np.ndarray, stretch: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Evaluations averaged over stretches: index of the stretch, mean transitions, mean return."""
+) -> dict[int, tuple[float, float]]:
+    """Mean transitions and mean return of the evaluations in each stretch, by its index."""
     index = (transitions - 1) // stretch  # a stretch includes its last transition, as an iteration does
-    found = np.unique(index)
-    members = index == found[:, None]  # [stretches, evaluations]
-    counts = members.sum(axis=1)
-    return found, members @ transitions / counts, members @ returns / counts
+    members = {int(i): index == i for i in np.unique(index)}
+    return {i: (float(transitions[m].mean()), float(returns[m].mean())) for i, m in members.items()}
 
 
 # -- over several tasks ----------------------------------------------------------------------------

@@ -85,14 +85,11 @@ class Cell:
     @cached_property
     def curve(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Transitions, mean and standard error (0 for one run) over stretches as long as the published."""
-        points: dict[int, list[tuple[float, float]]] = defaultdict(list)
-        for run in self.runs:
-            for index, x, y in zip(*stretch_means(run.transitions, run.returns, STRETCH), strict=True):
-                points[int(index)].append((x, y))
-        order = sorted(points)
-        x = np.array([np.mean([point[0] for point in points[i]]) for i in order])
-        means = [estimate([point[1] for point in points[i]]) for i in order]
-        return x, np.array([m.mean for m in means]), np.array([m.stderr or 0.0 for m in means])
+        runs = [stretch_means(run.transitions, run.returns, STRETCH) for run in self.runs]
+        stretches = [[run[i] for run in runs if i in run] for i in sorted(set().union(*runs))]
+        x = [np.mean([x for x, _ in points]) for points in stretches]
+        means = [estimate([y for _, y in points]) for points in stretches]
+        return np.array(x), np.array([m.mean for m in means]), np.array([m.stderr or 0.0 for m in means])
 
 
 class Sorted(NamedTuple):

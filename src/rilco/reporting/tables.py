@@ -49,16 +49,8 @@ def row(first: str, *cells: str) -> Markup:
     return element("tr", element("th", first, scope="row"), *rest)
 
 
-def words(text: str) -> Markup:
-    return element("td", text, class_="name")
-
-
-def prose(text: str) -> Markup:
-    return element("td", text, class_="prose")
-
-
-def ours(text: str) -> Markup:
-    return element("td", text, class_="ours")
+def td(text: str, kind: str) -> Markup:
+    return element("td", text, class_=kind)
 
 
 # -- what was run ----------------------------------------------------------------------------------
@@ -151,7 +143,7 @@ def _final_row(cell: Cell) -> Markup:
     published = cell.published
     return row(
         method_style(cell.key.method).label,
-        ours(estimate_text(cell.final)),
+        td(estimate_text(cell.final), "ours"),
         *_comparison_cells(cell.published_here, cell.against_curve()),
         *_comparison_cells(published.final if published else None, cell.against_final()),
         length_text(cell.lengths),
@@ -177,9 +169,9 @@ def score_table(rate: float, scores: Sequence[MethodScore]) -> Markup:
     body = [
         row(
             method_style(score.method).label,
-            words(", ".join(map(task_label, score.tasks))),
+            td(", ".join(map(task_label, score.tasks)), "name"),
             str(score.runs),
-            ours(decimals(score.iqm, 3)),
+            td(decimals(score.iqm, 3), "ours"),
             interval_text(score.interval, 3),
             decimals(score.mean, 3),
             decimals(score.published_mean, 3),
@@ -209,11 +201,11 @@ def other_table(cells: Mapping[CellKey, Cell]) -> Markup:
         row(
             key.task,
             rate_label(key.noise_rate),
-            words(method_style(key.method).label),
-            words(data_label(cell.runs[0].config)),
+            td(method_style(key.method).label, "name"),
+            td(data_label(cell.runs[0].config), "name"),
             str(len(cell.runs)),
             length_text(cell.lengths),
-            ours(estimate_text(cell.final)),
+            td(estimate_text(cell.final), "ours"),
         )
         for key, cell in cells.items()
     ]
@@ -227,13 +219,13 @@ def aside_table(aside: Sequence[tuple[RunRecord, str]], root: Path) -> Markup:
     body = [
         row(
             shown_path(run.path, root),
-            words(run.config.method),
-            words(run.config.task.name),
+            td(run.config.method, "name"),
+            td(run.config.task.name, "name"),
             rate_label(run.config.noise_rate),
             str(run.config.seed),
             millions(run.done),
             number(final_return(run.transitions, run.returns)) if len(run.returns) else NOTHING,
-            prose(reason),
+            td(reason, "prose"),
         )
         for run, reason in aside
     ]
@@ -249,7 +241,9 @@ def skipped_table(skipped: Sequence[Skipped], root: Path) -> Markup:
         name = shown_path(path, root)
         shown = reason.replace(f"{root}/", "").removeprefix(f"{name}: ").removeprefix(f"{name}/")
         groups.setdefault(shown, []).append(name)
-    body = [element("tr", prose(", ".join(names)), prose(reason)) for reason, names in groups.items()]
+    body = [
+        element("tr", td(", ".join(names), "prose"), td(reason, "prose")) for reason, names in groups.items()
+    ]
     head = head_row("name", "reason", left=("name", "reason"))
     return table("Files and folders that were skipped", [head], body, "even")
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from rilco.config import VERSION, RunConfig, in_words
 from rilco.errors import RunError
-from rilco.files import cannot_write, remove_unfinished, write_atomically
+from rilco.files import remove_unfinished, write_atomically, writing
 from rilco.policy.saved import Policy, load_policy
 from rilco.runs.checkpoint import Extent
 from rilco.runs.metrics import Line, read_metrics
@@ -87,21 +87,15 @@ class RunFolder:
 
     def append_metrics(self, record: Mapping[str, Any]) -> None:
         line = (json.dumps(record, separators=(",", ":")) + "\n").encode()
-        try:
-            with self._metrics.open("ab") as file:
-                file.write(line)
-        except OSError as error:
-            raise cannot_write(self._metrics, error) from error
+        with writing(self._metrics), self._metrics.open("ab") as file:
+            file.write(line)
         self._digest.update(line)
 
     def sync_metrics(self) -> Extent:
         """Write the metrics to disk. A checkpoint remembers how much there was."""
-        try:
-            with self._metrics.open("ab") as file:
-                os.fsync(file.fileno())
-                return Extent(file.tell(), self._digest.hexdigest())
-        except OSError as error:
-            raise cannot_write(self._metrics, error) from error
+        with writing(self._metrics), self._metrics.open("ab") as file:
+            os.fsync(file.fileno())
+            return Extent(file.tell(), self._digest.hexdigest())
 
     def cut_metrics(self, size: int, sha256: str | None) -> None:
         """Remove what came after a checkpoint. What came before must match its digest, if that is known."""
@@ -118,10 +112,8 @@ class RunFolder:
                 f"{self._metrics}: its first {size} bytes are not those that the run wrote before its checkpoint. "
                 "Restore the file, or start a new run in another folder."
             )
-        try:
+        with writing(self._metrics):
             os.truncate(self._metrics, size)
-        except OSError as error:
-            raise cannot_write(self._metrics, error) from error
 
 
 @contextlib.contextmanager
@@ -158,11 +150,9 @@ def open_run(path: Path, config: RunConfig, *, resume: bool) -> Iterator[RunFold
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Keep other processes out of a folder. The system releases the lock however this process ends."""
-    try:
+    with writing(path):
         path.mkdir(parents=True, exist_ok=True)
         lock = (path / LOCK).open("w")
-    except OSError as error:
-        raise cannot_write(path, error) from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

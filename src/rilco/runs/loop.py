@@ -87,13 +87,19 @@ class Loop:
 
     def begin(self, *, resume: bool) -> None:
         """Begin at the newest whole checkpoint, or from the start without one."""
-        checkpoint = self._restore() if resume else None
-        if checkpoint is None:
+        if not resume:
             self.training.start()
-        else:
+            return
+        checkpoint, complaints = restore(self.training, self.folder.path, self.config)
+        for complaint in complaints:
+            self.progress.note(complaint)
+        if checkpoint is not None:
             self._go_on_from(checkpoint)
-        if resume:  # the run may be longer than before
-            self.folder.save_config(self.config)
+        else:
+            self.folder.cut_metrics(0, None)
+            self.progress.note("There is no checkpoint to resume yet: starting from the beginning.")
+            self.training.start()
+        self.folder.save_config(self.config)  # the run may be longer than before
 
     def _go_on_from(self, checkpoint: Checkpoint) -> None:
         """Remove what came after a checkpoint, whose state is restored."""
@@ -115,15 +121,6 @@ class Loop:
             self.progress.note(
                 "This run has finished early: the loss on held-out demonstrations no longer fell."
             )
-
-    def _restore(self) -> Checkpoint | None:
-        checkpoint, complaints = restore(self.training, self.folder.path, self.config)
-        for complaint in complaints:
-            self.progress.note(complaint)
-        if checkpoint is None:
-            self.folder.cut_metrics(0, None)
-            self.progress.note("There is no checkpoint to resume yet: starting from the beginning.")
-        return checkpoint
 
     # -- running ----------------------------------------------------------------------------------
 

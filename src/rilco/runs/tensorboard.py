@@ -10,7 +10,7 @@ from typing import Any
 
 from rilco.config import RunConfig
 from rilco.errors import require
-from rilco.files import cannot_write
+from rilco.files import writing
 from rilco.policy.saved import Policy
 from rilco.tasks.table import Task
 from rilco.video import check_drawable, frames, gif
@@ -96,18 +96,15 @@ class TensorBoard:
         if self._file is None:
             self._file = self.folder / f"events.out.tfevents.{time.time_ns()}.rilco"
             events.insert(0, Event(wall_time=time.time(), file_version="brain.Event:2"))
-        try:
+        with writing(self._file):
             self.folder.mkdir(parents=True, exist_ok=True)
             with self._file.open("ab") as opened:
                 for event in events:
                     RecordWriter(opened).write(event.SerializeToString())
-        except OSError as error:
-            raise cannot_write(self._file, error) from error
 
 
 def _tag(name: str) -> str:
-    """Evaluations, episodes and learning in a group each."""
-    group = (
-        "evaluation" if name.startswith("eval_") else "episodes" if name == "episode_return" else "learning"
-    )
-    return f"{group}/{name.removeprefix('eval_')}"
+    """Evaluations, episodes and learning are a group each."""
+    if name.startswith("eval_"):
+        return f"evaluation/{name.removeprefix('eval_')}"
+    return f"episodes/{name}" if name == "episode_return" else f"learning/{name}"
