@@ -13,6 +13,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -24,6 +25,19 @@ Controller = Callable[[np.ndarray, np.random.Generator], int]
 
 METHODS = ("ril-co", "ril-co-clean", "gail-logistic", "bc")
 PAIRS = 10_000
+LASTING = {
+    "policy_learner": "ppo",
+    "lasting_ends": True,
+    "freeze_normalizer_after": 0,
+}
+"""With `--lasting-ends`: for every method that learns a reward."""
+TRUSTING = {
+    "classifier.lam": 0.8,
+    "classifier.selected": 300,
+    "classifier.lam_schedule": "warm-up",
+    "classifier.lam_iterations": 10,
+}
+"""Then RIL-Co begins as GAIL, and relies on its labels more than on the policy afterwards."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +56,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--methods", nargs="+", default=list(METHODS))
     parser.add_argument("--steps", type=float, help="Transitions of a run.  [default: the task's]")
+    parser.add_argument("--lasting-ends", action="store_true", help="Let ends last: see the documentation.")
     parser.add_argument("--games", nargs="+", default=list(GAMES), choices=list(GAMES))
     arguments = parser.parse_args()
     for game in (GAMES[name]() for name in arguments.games):
@@ -51,7 +66,15 @@ def main() -> None:
         print("|---" * (len(arguments.seeds) + 2) + "|")
         for method in arguments.methods:
             returns = [
-                train(game, files, method, seed, folder, int(arguments.steps or game.steps))
+                train(
+                    game,
+                    files,
+                    method,
+                    seed,
+                    folder,
+                    int(arguments.steps or game.steps),
+                    arguments.lasting_ends,
+                )
                 for seed in arguments.seeds
             ]
             cells = " | ".join(f"{value:,.0f}" for value in returns)
@@ -139,11 +162,21 @@ def play(env_id: str, controller: Controller, *, expert: bool, name: str) -> ril
     )
 
 
-def train(game: Game, files: list[Path], method: str, seed: int, folder: Path, steps: int) -> float:
+def train(
+    game: Game,
+    files: list[Path],
+    method: str,
+    seed: int,
+    folder: Path,
+    steps: int,
+    lasting_ends: bool = False,
+) -> float:
     """The mean return at the end of a run, made now or before."""
-    out = folder / f"{method}-{seed}"
+    out = folder / f"{method}{'-lasting' if lasting_ends else ''}-{seed}"
     if not (out / "done").exists():
-        settings = {"evaluate_every": 50_000}
+        settings: dict[str, Any] = {"evaluate_every": 50_000}
+        if lasting_ends:
+            settings |= {**LASTING, **(TRUSTING if method == "ril-co" else {})}
         rilco.train(
             out,
             env=game.env,

@@ -135,9 +135,9 @@ def discrete_table() -> str:
         "|---|---|---|---|---|---|",
     ]
     runs = read_results(ROOT / "results" / "discrete").runs
-    cells = sorted({(run.config.task.name, run.config.method) for run in runs})
-    for cell in cells:
-        here = [run for run in runs if (run.config.task.name, run.config.method) == cell]
+    places = [(run.config.task.name, run.config.method, run.config.lasting_ends) for run in runs]
+    for cell in sorted(set(places)):
+        here = [run for run, place in zip(runs, places, strict=True) if place == cell]
         last = [Run(run.path).evaluations()[-1] for run in sorted(here, key=lambda run: run.config.seed)]
         returns = [line["eval_return"] for line in last]
         lengths = {run.config.method: f"{run.config.steps:,}" for run in here}
@@ -145,7 +145,7 @@ def discrete_table() -> str:
         shown = " ".join(f"{value:,.0f}" for value in returns)
         episodes = ", ".join(sorted({str(line["eval_episodes"]) for line in last}))
         lines.append(
-            f"| {cell[0]} | {cell[1]} | {transitions} | {shown} | {np.mean(returns):,.0f} | {episodes} |"
+            f"| {cell[0]} | {cell[1]}{', lasting ends' if cell[2] else ''} | {transitions} | {shown} | {np.mean(returns):,.0f} | {episodes} |"
         )
     return "\n".join(lines)
 

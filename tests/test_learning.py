@@ -89,9 +89,9 @@ def test_statistics_count_each_new_observation_once() -> None:
     np.testing.assert_allclose(state.normalizer.var, expected.var, rtol=1e-6)
 
 
-def test_policy_learns_from_what_it_acted_on_and_from_the_learned_reward() -> None:
+def watching() -> PolicyLearner:
     """A policy learner that only remembers its rollout shows what it was given."""
-    watching = PolicyLearner(
+    return PolicyLearner(
         init=lambda key, obs_dim, action_dim: Rollout(
             obs=jnp.zeros((T, B, D)),
             action=jnp.zeros((T, B, A)),
@@ -104,7 +104,10 @@ def test_policy_learns_from_what_it_acted_on_and_from_the_learned_reward() -> No
         actor=lambda state: Actor((), jnp.zeros(A)),
         with_actor=lambda state, actor: state,
     )
-    this = make_learner(reward_learner(), watching, discount=0.99, freeze_normalizer_after=FREEZE)
+
+
+def test_policy_learns_from_what_it_acted_on_and_from_the_learned_reward() -> None:
+    this = make_learner(reward_learner(), watching(), discount=0.99, freeze_normalizer_after=FREEZE)
     before = this.init(KEY, D, A, B)
     before, _ = this.learn(before, experience(0), batches(0), 0, KEY)
     after, _ = this.learn(before, experience(1), batches(1), 1, KEY)
@@ -117,6 +120,30 @@ def test_policy_learns_from_what_it_acted_on_and_from_the_learned_reward() -> No
         after.reward, obs[:-1], experience(1).action
     )  # by the classifiers just trained
     np.testing.assert_allclose(seen.reward, learned, rtol=1e-5)
+
+
+def test_lasting_ends_pay_the_reward_of_a_terminal_step_for_ever() -> None:
+    """Where a time limit cut an episode nothing changes: what would have followed is unknown."""
+    ends = experience(0)
+    assert np.any(ends.terminated)
+    assert np.any(ends.truncated & ~ends.terminated)
+    rewards = []
+    for lasting in (False, True):
+        this = make_learner(
+            reward_learner(), watching(), discount=0.9, freeze_normalizer_after=FREEZE, lasting_ends=lasting
+        )
+        rewards.append(this.learn(this.init(KEY, D, A, B), ends, batches(0), 0, KEY)[0].policy.reward)
+    np.testing.assert_allclose(rewards[1], np.where(ends.terminated, 10.0, 1.0) * rewards[0], rtol=1e-5)
+
+
+def test_lasting_ends_leave_the_true_reward_alone() -> None:
+    rewards = []
+    for lasting in (False, True):
+        this = make_learner(
+            None, watching(), discount=0.9, freeze_normalizer_after=FREEZE, lasting_ends=lasting
+        )
+        rewards.append(this.learn(this.init(KEY, D, A, B), experience(0), None, 0, KEY)[0].policy.reward)
+    np.testing.assert_array_equal(*rewards)
 
 
 def test_the_true_reward_does_not_reach_imitation() -> None:

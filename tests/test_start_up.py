@@ -77,6 +77,18 @@ def test_statistics_count_the_resets_and_every_step_and_are_then_frozen(tmp_path
     assert table["state.normalizer.mean"][0] == pytest.approx(1000.0, abs=3.0)
 
 
+def test_statistics_can_be_those_of_the_demonstrations(tmp_path: Path) -> None:
+    run = train(tmp_path / "run", "ril-co", freeze_normalizer_after=0)
+    table, obs = newest_checkpoint(run), np.load(tmp_path / "demos.npz")["obs"]
+    assert round(float(table["state.normalizer.count"])) == len(obs)
+    np.testing.assert_allclose(table["state.normalizer.mean"], obs.mean(0), rtol=1e-5)
+
+
+def test_without_demonstrations_there_are_no_such_statistics(tmp_path: Path) -> None:
+    with pytest.raises(rilco.RilcoError, match="freeze_normalizer_after must be at least 1"):
+        train(tmp_path / "run", "acktr", freeze_normalizer_after=0)
+
+
 def test_on_the_true_reward_statistics_go_on(tmp_path: Path) -> None:
     table = newest_checkpoint(train(tmp_path / "run", "acktr"))
     assert round(float(table["state.normalizer.count"])) == NUM_ENVS + 100

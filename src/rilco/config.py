@@ -64,7 +64,7 @@ class RunConfig:
     """Steps of each environment in an iteration."""
     freeze_normalizer_after: int = 11
     """Iterations in which every step moves the observation statistics. Then imitation keeps them; on the true reward
-    they move once an iteration."""
+    they move once an iteration. 0 takes those of the demonstrations."""
     evaluate_every: int = 100_000
     """Transitions between evaluations; 0 evaluates only at the end, -1 never."""
     evaluation_episodes: int = 10
@@ -77,6 +77,9 @@ class RunConfig:
     """The reward learner's settings."""
     vild: VildConfig = field(default_factory=VildConfig)
     """VILD's settings, beside its classifier's."""
+    lasting_ends: bool = False
+    """Whether the learned reward of a terminal step is paid for ever after, as if the episode stayed there. For tasks that
+    end by themselves, well or badly: a reward above 0 else pays for not ending."""
     start_from: str = ""
     """A policy file, run folder or name (`hopper#1`) whose policy training begins with; empty begins at random."""
     hold_actor_for: int = 50
@@ -106,10 +109,11 @@ class RunConfig:
                 f"--noise-rate {self.noise_rate}: expected a rate from 0 to below 0.5 (most of the data must be "
                 "the expert's); 0.4 means four in ten pairs, nominally."
             )
-        if self.freeze_normalizer_after < 1:
+        least = 0 if method.imitates else 1
+        if self.freeze_normalizer_after < least:
             raise ConfigError(
-                f"freeze_normalizer_after must be at least 1; got {self.freeze_normalizer_after}. Nothing learns from raw "
-                "observations."
+                f"freeze_normalizer_after must be at least {least}; got {self.freeze_normalizer_after}. Nothing learns from "
+                "raw observations."
             )
         if not self.task.name and (method.runner != "cloning" or self.evaluate_every >= 0):
             what = "evaluated" if method.runner == "cloning" else "trained"

@@ -126,13 +126,15 @@ def make_learner(
     discount: float,
     freeze_normalizer_after: int,
     hold_actor_for: int = 0,
+    lasting_ends: bool = False,
     actions: Actions = AS_THEY_ARE,
 ) -> Learner:
     """Compose the two learners; without a reward learner the policy learns from the true reward.
 
     In its first `freeze_normalizer_after` iterations the state's normaliser is moved by whoever collects, step by
     step. Then it stays, or, on the true reward, counts an iteration's observations after it. For the first
-    `hold_actor_for` iterations the actor stays as it is, while everything else learns. `actions` are the policy's kind;
+    `hold_actor_for` iterations the actor stays as it is, while everything else learns. With `lasting_ends` a learned reward
+    of a terminal step is paid for ever, as a sum: r / (1 - discount). `actions` are the policy's kind;
     left out, they are the environment's own.
     """
     keep_compiled_programs()
@@ -160,6 +162,8 @@ def make_learner(
         reward_state, scaler, reward, info = _rewards(
             reward_learner, state, experience, obs, demo_batches, discount, reward_key
         )
+        if lasting_ends and reward_learner is not None:
+            reward = jnp.where(experience.terminated, reward / (1.0 - discount), reward)
         rollout = Rollout(
             obs[:-1], experience.action, reward, experience.terminated, experience.truncated, obs[-1]
         )

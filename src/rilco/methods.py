@@ -26,7 +26,7 @@ POLICY_LEARNERS = ("acktr", "ppo")
 # Settings that only some methods read, in groups. A dot at the end stands for all of a part that no group names.
 DEMONSTRATIONS = ("demos", "noise_rate", "demo_kind")
 ACTING = ("start_from", "hold_actor_for", "freeze_normalizer_after", "acktr.", "ppo.")
-REWARD = (*DEMONSTRATIONS, *ACTING, "policy_learner", "classifier.")
+REWARD = (*DEMONSTRATIONS, *ACTING, "policy_learner", "classifier.", "lasting_ends")
 LOSS = ("classifier.loss",)
 LABELS = (
     "nonexpert_demos",

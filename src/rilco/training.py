@@ -75,11 +75,13 @@ class Trainer:
         return self.iteration * self.config.transitions_per_iteration
 
     def start(self) -> None:
-        """Begin every environment's first episode, whose observations are the first that count."""
+        """Begin every environment's first episode, whose observations are the first that count, or the demonstrations'."""
         if self.config.start_from:
             self._begin_with(load_policy(self.config.start_from))
         first = self.pool.start()
         if not self.config.start_from:
+            if self.config.freeze_normalizer_after == 0 and self.demos is not None:
+                first = self.demos.obs
             statistics = update_normalizer(on_host(self.state.normalizer), first)
             self.state = self.state._replace(normalizer=on_device(statistics))
             self.policy = self.learner.policy(self.state)
@@ -249,6 +251,7 @@ def _untrained(
         make_policy_learner(config, sizes.actions),
         actions=sizes.actions,
         discount=config.policy_settings.discount,
+        lasting_ends=config.lasting_ends,
         # A given policy's network goes with its statistics: imitation keeps both as they are.
         freeze_normalizer_after=0 if config.start_from else config.freeze_normalizer_after,
         hold_actor_for=config.hold_actor_for if config.start_from else 0,

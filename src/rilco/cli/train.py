@@ -77,6 +77,12 @@ run_options = options(
 @click.option("--demo-kind", help="Standard non-experts: policy or gaussian.  [default: policy]")
 @click.option("--finish", help=FINISH)
 @click.option("--gradient-steps", type=COUNT, help="For bc, instead of --steps.  [default: 156k]")
+@click.option(
+    "--lasting-ends",
+    is_flag=True,
+    default=None,
+    help="Pay the reward of an episode's last step for ever: for tasks that end by themselves.",
+)
 @click.option("--policy-learner", help="What learns the policy: acktr or ppo.  [default: acktr]")
 @run_options
 def command(**options: Any) -> None:
