@@ -167,6 +167,15 @@ class JudgingConfig:
     record_near: float = 0.2
     """... though they are where the others are: the logarithm of what remoteness adds to an error is below this."""
 
+    held_alike: float = 0.004
+    """Two actions are the same if they differ by no more than this, in standard deviations."""
+    held_usual: float = 0.1
+    """Where a typical demonstration repeats its action in more of its steps than this, it is no fault ..."""
+    held: tuple[float, float] = (0.2, 0.3)
+    """... else from this share on it is a doubt, and from the second number on a charge ..."""
+    held_least: int = 5
+    """... if there are so many such steps."""
+
     majority_trust: tuple[tuple[float, float], tuple[float, float]] = ((0.4, 0.6), (0.6, 1.0))
     """The share of the pairs that do not live apart from the largest family, and how likely the good ones are among them ..."""
     outnumbered_trust: float = 0.75

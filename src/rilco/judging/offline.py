@@ -13,6 +13,7 @@ from rilco.judging.config import JudgingConfig
 from rilco.judging.judges.consensus import judge_consensus
 from rilco.judging.judges.endings import judge_endings
 from rilco.judging.judges.families import Families, find_families, gaps_to, how_apart, judge_families
+from rilco.judging.judges.held import judge_held
 from rilco.judging.judges.records import judge_records
 from rilco.judging.material import Material, prepare
 from rilco.judging.opinion import Opinion
@@ -107,15 +108,16 @@ def _ask(
     say("Records", 0.0)
     by_record = judge_records(material, config, apart=far > 0.0)
     say("Consensus", 0.0)
-    # What a wrong record says about its demonstrator's acts is of no use to the consensus.
-    bad = (vouched < 0) | (by_record.good < config.unsure_from)
+    by_held = judge_held(material, config)
+    # What a wrong record or an idle demonstrator does is of no use to the consensus.
+    bad = (vouched < 0) | (np.minimum(by_record.good, by_held.good) < config.unsure_from)
     # One is not enough to foretell actions by: where others were set against its family, the family speaks.
     good = (vouched > 0) | (named & ours & ~ours.all())
     good &= ~bad & (good.sum() >= config.min_demonstrations)
     by_consensus = judge_consensus(material, config, good=good, bad=bad, apart=far > 0.0)
     by_family = judge_families(families, material.pairs, main, gap, far, config, rivals=not named)
     say("Consensus", 1.0)
-    return [by_family, by_consensus, by_end, by_record], far > 0.0
+    return [by_family, by_consensus, by_end, by_record, by_held], far > 0.0
 
 
 def _seen_from_there(families: Families, main: int, config: JudgingConfig) -> np.ndarray:

@@ -5,6 +5,7 @@ const JUDGES = {
   consensus: ["Consensus", "Who does what the others would do there? Actions are predicted from everybody else."],
   endings: ["Endings", "Who ends where the others end?"],
   records: ["Records", "Whose actions fit what happened next?"],
+  held: ["Held actions", "Who stops acting on the way?"],
   "ril-co": ["RIL-Co’s classifiers", "Who looks like what a learner in the simulator has outgrown?"],
   you: ["You", "What you said."],
   nobody: ["Nobody", "No judge saw enough, or they disagree."],
