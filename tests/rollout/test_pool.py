@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -105,6 +106,17 @@ def test_worker_whose_environment_raises_is_named_with_its_traceback():
     assert "the gripper is stuck" in message
     assert "in step" in message
     assert_gone(pids)
+
+
+def test_memory_that_is_not_there_is_our_error() -> None:
+    """A file may be no longer than this, and shared memory is one."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(WorkerError, match=r"need [\d,]+ bytes.*fewer environments"):
+            open_pool(Task(env=env_id("Drift")), workers=1)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_an_environment_that_hangs_is_noticed() -> None:

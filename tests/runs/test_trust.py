@@ -151,6 +151,20 @@ def test_policies_of_the_first_version_are_read(tmp_path):
 # -- damaged files -------------------------------------------------------------------------------
 
 
+def test_a_damaged_best_policy_is_found_before_anything_is_changed(tmp_path):
+    """Training may never write it again."""
+    settings = {**SMALL, "evaluate_every": 60, "evaluation_episodes": 1}
+    run = rilco.train(tmp_path / "run", env=env_id("Drift"), method="acktr", steps=200, **_how(settings)).path
+    best = run / "policy" / "best.safetensors"
+    data = bytearray(best.read_bytes())
+    data[-1] ^= 1
+    best.write_bytes(data)
+    before = contents(run)
+    with pytest.raises(RunError, match=r"best\.safetensors: does not match its checksum.*Restore it"):
+        rilco.train(run, resume=True, steps=400, workers=1, quiet=True)
+    assert contents(run) == before
+
+
 def mutants(data: bytes, seed: int) -> Iterator[bytes]:
     """Bytes changed, cut, doubled, or replaced by what JSON readers stumble over."""
     rng = random.Random(seed)

@@ -285,7 +285,17 @@ def _start_process(memory: int) -> _Process:
 
 def _anonymous_file(size: int) -> IO[bytes]:
     """A file without a name, in memory where the system has such a place."""
-    where = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    file = tempfile.TemporaryFile(dir=where)  # noqa: SIM115 (the caller closes it)
-    os.truncate(file.fileno(), size)
-    return file
+    where = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
+    try:
+        with contextlib.ExitStack() as unless_reserved:
+            file = unless_reserved.enter_context(tempfile.TemporaryFile(dir=where))
+            # Reserved at once where the system can: a write to memory that is not there would end the process.
+            reserve = getattr(os, "posix_fallocate", lambda fd, _, size: os.truncate(fd, size))
+            reserve(file.fileno(), 0, size)
+            unless_reserved.pop_all()
+            return file
+    except OSError as error:
+        raise WorkerError(
+            f"{where}: the workers need {size:,} bytes there, to share with this process, and got none "
+            f"({error.strerror}). Free some, or use fewer environments or steps."
+        ) from error

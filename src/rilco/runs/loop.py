@@ -14,13 +14,13 @@ import numpy as np
 
 from rilco.config import RunConfig, in_words
 from rilco.errors import RunError, TrainingError
-from rilco.policy.saved import Policy
+from rilco.policy.saved import Policy, load_policy
 from rilco.rollout.pool import Evaluation, RolloutPool
 from rilco.runs.checkpoint import Checkpoint, clean_up, load_checkpoint, save_checkpoint
 from rilco.runs.folder import RunFolder, changes
 from rilco.runs.how import Callback, How
 from rilco.runs.metrics import INEXACT
-from rilco.runs.paths import CHECKPOINTS, CONFIG, snapshot_name
+from rilco.runs.paths import CHECKPOINTS, CONFIG, policy_file, snapshot_name
 from rilco.runs.progress import Progress, measure_of
 from rilco.runs.results import portable
 
@@ -104,6 +104,10 @@ class Loop:
     def _go_on_from(self, checkpoint: Checkpoint) -> None:
         """Remove what came after a checkpoint, whose state is restored."""
         facts = checkpoint.facts
+        if facts["best_return"] is not None:
+            load_policy(
+                policy_file(self.folder.path, "best")
+            )  # training may never write it again, so it must be whole
         self.folder.cut_metrics(facts["metrics_bytes"], facts.get("metrics_sha256"))
         clean_up(self.folder.checkpoints, checkpoint.iteration)
         self._best_return = -math.inf if facts["best_return"] is None else facts["best_return"]
