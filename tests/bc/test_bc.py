@@ -518,7 +518,7 @@ def test_early_stop_finishes_the_run_with_the_best_weights(tmp_path, capsys):
     before = policy_files(run)
     capsys.readouterr()
     rilco.train(run.path, resume=True, steps=200_000, workers=1)
-    assert "stopped early" in capsys.readouterr().err
+    assert "finished early" in capsys.readouterr().err
     assert metrics(run.path) == lines
     assert policy_files(run) == before
 
