@@ -20,8 +20,8 @@ import numpy as np
 
 from rilco.config import RunConfig
 from rilco.data.formats.files import atomic_write
-from rilco.data.run_data import read_demonstrations
 from rilco.data.record import Demonstrations
+from rilco.data.run_data import read_demonstrations
 from rilco.judging.audit import STEPS
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.classifiers import Scores

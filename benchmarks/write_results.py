@@ -106,8 +106,11 @@ def headline_sentence(rows: Sequence[SeedComparison]) -> str:
     """RIL-Co beside GAIL, a sentence a task that has both."""
     sentences = []
     for task in tasks_in_order(row.key.task for row in rows):
-        here = {row.key.method: row for row in rows if row.key.task == task and row.key.noise_rate == RATE}
-        if set(HEADLINE) <= set(here):
+        at_rate = [row for row in rows if row.key.task == task and row.key.noise_rate == RATE]
+        for million in sorted({row.million for row in at_rate}):
+            here = {row.key.method: row for row in at_rate if row.million == million}
+            if not set(HEADLINE) <= set(here):
+                continue
             ours, gail = (here[method] for method in HEADLINE)
             sentences.append(
                 f"{task_label(task)}, {ours.span}: RIL-Co {mean(ours.ours)} ({plural(len(ours.ours), 'seed')}; published "

@@ -54,6 +54,17 @@ def test_runs_shorter_than_a_million_are_not_compared(tmp_path: Path) -> None:
     assert compare_seeds(sort_results(read_results(tmp_path)).cells) == []
 
 
+def test_runs_of_two_lengths_are_compared_in_two_millions(tmp_path: Path) -> None:
+    """All of them where the shortest ends, and the long ones where the second longest ends."""
+    for seed, evaluations in enumerate([50, 75, 75, 125], start=1):
+        returns = np.full(evaluations, 100.0 * seed)
+        write_run(tmp_path / f"run-{seed}", returns, every=EVERY, task="hopper", seed=seed)
+    early, late = compare_seeds(sort_results(read_results(tmp_path)).cells)
+    assert (early.million, early.ours.tolist()) == (2, [100.0, 200.0, 300.0, 400.0])
+    assert (late.million, late.ours.tolist()) == (3, [200.0, 300.0, 400.0])
+    assert late.published.tolist() == load_published()[KEY].seeds[:, 2].tolist()
+
+
 def test_many_cells_make_a_test_harder_to_pass(tmp_path: Path) -> None:
     (alone,) = compare_seeds(sort_results(read_results(_shifted(tmp_path / "one", ["ril-co"]))).cells)
     both = compare_seeds(sort_results(read_results(_shifted(tmp_path / "two", ["ril-co", "gail-ap"]))).cells)

@@ -64,7 +64,10 @@ class SeedComparison:
 
 
 def compare_seeds(cells: Mapping[CellKey, Cell]) -> list[SeedComparison]:
-    """All cells with published runs and at least a million transitions, by task, noise rate and method."""
+    """All cells with published runs and at least a million transitions, by task, noise rate and method.
+
+    A cell whose runs differ in length is compared twice: with all runs, and with the longest.
+    """
     methods, tasks = in_order(key.method for key in cells), tasks_in_order(key.task for key in cells)
     order = sorted(
         cells,
@@ -72,8 +75,10 @@ def compare_seeds(cells: Mapping[CellKey, Cell]) -> list[SeedComparison]:
     )
     found = []
     for key in order:
-        published, million = cells[key].published, last_million(cells[key])
-        if published is not None and million:
+        published = cells[key].published
+        if published is None:
+            continue
+        for million in last_millions(cells[key]):
             ours = means_of_million(cells[key], million)
             theirs = published.seeds[:, million - 1]
             found.append((key, million, ours, theirs, welch(ours, theirs)))
@@ -81,15 +86,18 @@ def compare_seeds(cells: Mapping[CellKey, Cell]) -> list[SeedComparison]:
     return [SeedComparison(*cell, None if cell[-1] is None else next(corrected)) for cell in found]
 
 
-def last_million(cell: Cell) -> int:
-    """The last whole million that every run of a cell has. An evaluation may lie an iteration before its end."""
-    return min(20, (min(cell.lengths) + 1000) // MILLION)
+def last_millions(cell: Cell) -> list[int]:
+    """The last whole million that every run of a cell has, and the last that at least two have."""
+    # An evaluation may lie an iteration before the end of its million.
+    millions = sorted(min(20, (length + 1000) // MILLION) for length in cell.lengths)
+    return sorted({million for million in (millions[0], *millions[-2:-1]) if million})
 
 
 def means_of_million(cell: Cell, million: int) -> np.ndarray:
-    """Each run's mean over the evaluations of one million of transitions."""
-    inside = [np.abs(run.transitions / MILLION - million + 0.5) <= 0.5 for run in cell.runs]
-    return np.array([run.returns[rows].mean() for run, rows in zip(cell.runs, inside, strict=True)])
+    """The mean over the evaluations of one million of transitions, of each run that has it."""
+    long = [run for run in cell.runs if run.transitions[-1] + 1000 >= million * MILLION]
+    inside = [np.abs(run.transitions / MILLION - million + 0.5) <= 0.5 for run in long]
+    return np.array([run.returns[rows].mean() for run, rows in zip(long, inside, strict=True)])
 
 
 def seeds_figures(rows: Sequence[SeedComparison]) -> Iterator[Figure]:
