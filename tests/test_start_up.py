@@ -128,7 +128,7 @@ def test_a_run_of_the_former_start_up_is_read_but_not_gone_on_from(tmp_path: Pat
     file.write_text(json.dumps(table))
     before = {part: part.read_bytes() for part in run.path.rglob("*") if part.is_file()}
     assert rilco.Run(run.path).config.version == 1
-    with pytest.raises(rilco.RilcoError, match=r"earlier version.*Start it again with another --out"):
+    with pytest.raises(rilco.RilcoError, match=r"earlier version.*Start a new run with another --out"):
         rilco.train(run.path, resume=True, quiet=True)
     assert {part: part.read_bytes() for part in run.path.rglob("*") if part.is_file()} == before
 

@@ -166,7 +166,7 @@ def test_where_the_offline_verdict_is_sure_nothing_is_searched(settled):
     assert shortfall(settled.path / "policy" / "last.safetensors") < 0.05
     verdict = read_record(settled.path / "audit")[0]
     assert verdict.confidence >= RULES.judges.sure
-    assert {one.judge for one in verdict.demonstrations} <= {"families", "consensus", "records"}
+    assert {one.judge for one in verdict.demonstrations} <= {"families", "consensus", "records", "held"}
 
 
 @pytest.mark.slow

@@ -72,7 +72,10 @@ def test_unknown_render_mode_is_refused():
 
 def test_other_learners_can_step_several_in_processes_of_their_own() -> None:
     """Which is how they train: made there by id, reset with a seed each, begun anew when an episode ends."""
-    envs = gymnasium.make_vec(gymnasium_id("hopper"), num_envs=2, vectorization_mode="async")
+    fresh = {"context": "spawn"}  # a fork of this process would share JAX's threads
+    envs = gymnasium.make_vec(
+        gymnasium_id("hopper"), num_envs=2, vectorization_mode="async", vector_kwargs=fresh
+    )
     alone = gymnasium.make(gymnasium_id("hopper"))
     obs, _ = envs.reset(seed=3)  # the seeds 3 and 4
     np.testing.assert_array_equal(obs[0], alone.reset(seed=3)[0])
