@@ -43,10 +43,10 @@ MUJOCO = Task(env="InvertedPendulum-v5")
 """Used where PyBullet is not installed. Its expert is trained first; the worse policies are its early snapshots."""
 EXPERT_STEPS = 300_000
 NOISE_RATE = 0.4
-STEPS = 600_000
+STEPS = 800_000
 METHODS = ("ril-co", "gail-logistic")
 CLEAN: dict[str, Any] = {
-    "clean.clones": 3,
+    "clean.clones": 2,
     "clean.practice_rounds": 1,
     "clean.practice_starts": 96,
     "clean.gradient_steps": 30_000,
@@ -55,7 +55,7 @@ CLEAN: dict[str, Any] = {
 EPISODES = 10
 EVALUATE_EVERY = 50_000
 VIDEO_STEPS = 400
-CLONING_STEPS = 50_000
+CLONING_STEPS = 30_000
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,8 @@ def train_side_by_side(material: Material, out: Path, steps: int) -> dict[str, R
         "noise_rate": NOISE_RATE,
         "evaluate_every": EVALUATE_EVERY,
     }
-    jobs = [Job(method, make_config({**options, "method": method, "steps": steps})) for method in METHODS]
-    jobs.append(Job(METHOD, make_config({**options, "method": METHOD, **CLEAN})))
+    jobs = [Job(METHOD, make_config({**options, "method": METHOD, **CLEAN}))]
+    jobs += [Job(method, make_config({**options, "method": method, "steps": steps})) for method in METHODS]
     with StopSignal() as stop:
         swept = train_all(jobs, out, stop=stop)
         stop.raise_if_requested()
