@@ -22,7 +22,7 @@ import numpy as np
 from rilco.data.formats import find_files, load_file
 from rilco.data.mixing import RUN_LENGTH, mix
 from rilco.data.record import Demonstrations
-from rilco.judging.offline import index, judge_offline
+from rilco.judging.offline import judge_offline
 from rilco.judging.verdict import Verdict
 
 AUTHORS = {
@@ -123,7 +123,7 @@ def paper_table(source: str, options: argparse.Namespace) -> None:
                 demos = mix(parts[0], parts[1:], rate, seed=seed)
                 if options.pieces:
                     demos = in_pieces(demos)
-                of_pair = index(demos)[0]
+                of_pair = demos.index.place
                 pairs = np.bincount(of_pair)
                 assert demos.expert is not None
                 good = np.bincount(of_pair, demos.expert) > 0.5 * pairs
@@ -180,7 +180,7 @@ def read_parts(source: str, task: str, demos: Path | None) -> list[Demonstration
 
 
 def in_pieces(demos: Demonstrations) -> Demonstrations:
-    of_pair = index(demos)[0]
+    of_pair = demos.index.place
     place = np.empty(len(of_pair), np.int64)
     order = np.argsort(of_pair, kind="stable")
     size = np.bincount(of_pair)

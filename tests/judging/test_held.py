@@ -10,7 +10,7 @@ from rilco.data.record import Demonstrations
 from rilco.judging.config import JudgingConfig
 from rilco.judging.judges.held import held_share, judge_held
 from rilco.judging.material import Material, prepare
-from rilco.judging.offline import index, judge_offline
+from rilco.judging.offline import judge_offline
 
 CONFIG = JudgingConfig()
 LENGTH = 40
@@ -27,7 +27,7 @@ def acting(count: int, holding: dict[int, int], seed: int = 0) -> Demonstrations
 
 
 def material(demos: Demonstrations) -> Material:
-    of_pair = index(demos)[0]
+    of_pair = demos.index.place
     return prepare(demos, of_pair, np.arange(of_pair.max() + 1), CONFIG)
 
 

@@ -12,7 +12,8 @@ from tests.judging.probes import linear_demos, two_places
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
-from rilco.judging.offline import judge_offline, vouchers
+from rilco.judging.given import vouchers
+from rilco.judging.offline import judge_offline
 from rilco.judging.verdict import Verdict
 
 

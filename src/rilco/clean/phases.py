@@ -32,8 +32,9 @@ from rilco.errors import ConfigError, RunError
 from rilco.files import read_record, write_atomically
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.config import JudgingConfig
+from rilco.judging.given import read_given
 from rilco.judging.joining import verdict_of
-from rilco.judging.offline import index, judge_offline
+from rilco.judging.offline import judge_offline
 from rilco.judging.record import Source
 from rilco.judging.record import read_record as read_audit
 from rilco.judging.result import Audit
@@ -165,8 +166,7 @@ def _search(config: RunConfig, phases: Path, out: Path, how: How) -> Audited:
         classified = classify_by({path: contextlib.nullcontext(trainer)}, RULES, how=how)
         demos, keep = classified.demos, classified.keep
         source = Source(environment=wanted.task.name, fingerprint=demos.fingerprint())
-        of_pair, names, makers = index(demos)
-        verdict = verdict_of(classified.opinion, names, makers, of_pair, RULES)
+        verdict = verdict_of(classified.opinion, read_given(demos), RULES)
         Audit(demos, verdict, source, RULES, scores=classified.scores.pairs).save(out)
         parts = (demos.select(keep) if keep.any() else None, None if keep.all() else demos.select(~keep))
         _save_parts(*parts, wanted, phases)

@@ -56,6 +56,11 @@ class EpisodeIndex:
         """[E] the episodes in the order in which their first pairs stand."""
         return np.argsort(self.order[self.start])
 
+    @cached_property
+    def place(self) -> np.ndarray:
+        """[N] which episode each pair is of, counted in the order in which they appear."""
+        return np.asarray(np.argsort(self.by_appearance)[self.number])
+
     def sums(self, values: np.ndarray) -> np.ndarray:
         """[E] of values [N], in double precision."""
         return np.add.reduceat(values[self.order], self.start, dtype=np.float64)

@@ -176,6 +176,15 @@ class JudgingConfig:
     held_least: int = 5
     """... if there are so many such steps."""
 
+    late_gap: float = 0.02
+    """Lengths need no wide gap to be told apart: this much, of their logarithm, is enough."""
+    late_rare: float = 5.0
+    """The largest length is a time limit if so many times as many have it as would by chance."""
+    late_odd: float = 0.75
+    """Who takes long is doubted if its actions or its end are odder than the others' in this share of comparisons."""
+    in_time: float = 0.16
+    """How far above 0.5 the probability of good is for the others then: enough to keep them, if nobody charges them."""
+
     majority_trust: tuple[tuple[float, float], tuple[float, float]] = ((0.4, 0.6), (0.6, 1.0))
     """The share of the pairs that do not live apart from the largest family, and how likely the good ones are among them ..."""
     outnumbered_trust: float = 0.75

@@ -68,11 +68,16 @@ def mutual(nearest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return start[both], end[both]
 
 
-def medians(values: np.ndarray, group: np.ndarray, count: int, empty: float = np.nan) -> np.ndarray:
-    """[count] of the values [M] of each group; `empty` of a group that has none."""
+def medians(
+    values: np.ndarray, group: np.ndarray, count: int, empty: float = np.nan, part: float = 0.5
+) -> np.ndarray:
+    """[count] of the values [M] of each group, or the quantile at `part`; `empty` of a group that has none."""
     ordered = values[np.lexsort((values, group))]
     size = np.bincount(group, minlength=count)
-    first, some = np.cumsum(size) - size, size > 0
+    some = size > 0
+    place = part * (size - 1)[some]
+    first = (np.cumsum(size) - size)[some]
+    low, high = (ordered[first + side(place).astype(np.int64)] for side in (np.floor, np.ceil))
     found = np.full(count, empty)
-    found[some] = 0.5 * (ordered[(first + (size - 1) // 2)[some]] + ordered[(first + size // 2)[some]])
+    found[some] = 0.5 * (low + high)
     return found

@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from rilco.data.record import Demonstrations
-from rilco.errors import ConfigError, DemonstrationError, suggestion
+from rilco.errors import DemonstrationError
 from rilco.judging.config import JudgingConfig
+from rilco.judging.given import Given, read_given
 from rilco.judging.judges.consensus import judge_consensus
 from rilco.judging.judges.endings import judge_endings
 from rilco.judging.judges.families import Families, find_families, gaps_to, how_apart, judge_families
 from rilco.judging.judges.held import judge_held
 from rilco.judging.judges.records import judge_records
+from rilco.judging.judges.time import judge_time
 from rilco.judging.material import Material, prepare
 from rilco.judging.opinion import Opinion
 from rilco.judging.verdict import Family, Judgement, Majority, Verdict, decide, join, rank
 
 Progress = Callable[[str, float], None]
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
-@dataclass(frozen=True, eq=False)
-class Given:
-    """The demonstrations by name, in the order of `Demonstrations.episodes`."""
-
-    of_pair: np.ndarray
-    """[N] the demonstration of each pair."""
-    pairs: np.ndarray
-    """[D] of each demonstration."""
-    names: list[str]
-    makers: list[str]
-    """Who made each."""
-    vouched: np.ndarray
-    """[D] 1 for what the user calls good, -1 for bad, 0 for the rest."""
 
 
 def judge_offline(
@@ -52,8 +39,7 @@ def judge_offline(
     replace the assumption that the majority is good.
     """
     say = progress or (lambda what, share: None)
-    of_pair, names, makers = index(demos)
-    given = Given(of_pair, np.bincount(of_pair), names, makers, vouchers(names, makers, good, bad))
+    given = read_given(demos, good, bad)
     chosen = np.flatnonzero(given.pairs >= config.min_pairs)
     if len(chosen) > config.max_demonstrations:
         raise DemonstrationError(
@@ -63,7 +49,7 @@ def judge_offline(
     if len(chosen) < config.min_demonstrations:
         return _nothing(given, config)
     say("Preparing", 0.0)
-    material = prepare(demos, of_pair, chosen, config)
+    material = prepare(demos, given.of_pair, chosen, config)
     mine = given.vouched[material.order]
     families = find_families(material, config, lambda share: say("Families", share))
     majority, main = _majority(families.label, material.pairs, mine)
@@ -88,27 +74,22 @@ def _ask(
     """What each judge says, and [D] who lives apart from the others."""
     named = bool((vouched > 0).any())
     ours = np.isin(families.label, [main, *families.label[vouched > 0]])
-    # Others are compared with one family where it was named, and where it is the largest by pairs only: many short ones would
-    # outvote it.
-    by_ours = named or not majority.agree
     gap = gaps_to(families, main, config)
     far = how_apart(gap, families, main, config)
     say("Endings", 0.0)
-    by_end = judge_endings(material, config, apart=~ours if by_ours else far > 0.0, alibi=not by_ours)
-    home = by_end.evidence["home"] > 0.0
-    if named:
-        # Another family that ends as the named one does may be another good way: it is doubted, and not dropped.
-        far = np.where(ours, 0.0, np.maximum(far, _seen_from_there(families, main, config)))
-        far = np.where(home, config.same_end * far, far)
-    elif by_ours:
-        far = np.where(ours, far, np.maximum(far, config.beside))
-    elif home[families.label == main].mean() > 0.5:
+    if named or not majority.agree:
+        # Others are compared with one family: the named one, or the largest by pairs, which many short ones would outvote.
+        by_end = judge_endings(material, config, apart=~ours, alibi=False)
+        far = _apart_from(ours, far, by_end, families, main, config) if named else _beside(ours, far, config)
+    else:
+        by_end = judge_endings(material, config, apart=far > 0.0)
+        home = by_end.evidence["home"] > 0.0
         # Who reaches the goal that the others reach is one of them, whatever the way.
-        far = np.where(home, 0.0, far)
+        far = np.where(home & (home[families.label == main].mean() > 0.5), 0.0, far)
     say("Records", 0.0)
     by_record = judge_records(material, config, apart=far > 0.0)
-    say("Consensus", 0.0)
     by_held = judge_held(material, config)
+    say("Consensus", 0.0)
     # What a wrong record or an idle demonstrator does is of no use to the consensus.
     bad = (vouched < 0) | (np.minimum(by_record.good, by_held.good) < config.unsure_from)
     # One is not enough to foretell actions by: where others were set against its family, the family speaks.
@@ -116,8 +97,28 @@ def _ask(
     good &= ~bad & (good.sum() >= config.min_demonstrations)
     by_consensus = judge_consensus(material, config, good=good, bad=bad, apart=far > 0.0)
     by_family = judge_families(families, material.pairs, main, gap, far, config, rivals=not named)
+    odd = [-by_consensus.score, -by_end.score, -by_consensus.evidence.get("slope", np.ones(material.count))]
+    by_time = judge_time(material, config, *odd)
     say("Consensus", 1.0)
-    return [by_family, by_consensus, by_end, by_record, by_held], far > 0.0
+    return [by_family, by_consensus, by_end, by_record, by_held, by_time], far > 0.0
+
+
+def _apart_from(
+    ours: np.ndarray,
+    far: np.ndarray,
+    by_end: Opinion,
+    families: Families,
+    main: int,
+    config: JudgingConfig,
+) -> np.ndarray:
+    """[D] how far others are from a family that was named; one that ends as it does may be another good way, and is doubted."""
+    far = np.where(ours, 0.0, np.maximum(far, _seen_from_there(families, main, config)))
+    return np.where(by_end.evidence["home"] > 0.0, config.same_end * far, far)
+
+
+def _beside(ours: np.ndarray, far: np.ndarray, config: JudgingConfig) -> np.ndarray:
+    """[D] how far others are from the largest family by pairs: far enough to be doubted."""
+    return np.where(ours, far, np.maximum(far, config.beside))
 
 
 def _seen_from_there(families: Families, main: int, config: JudgingConfig) -> np.ndarray:
@@ -127,45 +128,6 @@ def _seen_from_there(families: Families, main: int, config: JudgingConfig) -> np
         back = how_apart(gaps_to(families, int(other), config), families, int(other), config)
         far[label == other] = np.median(back[label == main])
     return far
-
-
-def index(demos: Demonstrations) -> tuple[np.ndarray, list[str], list[str]]:
-    """[N] the demonstration of each pair, in the order of `Demonstrations.episodes`; their names, and who made each."""
-    _, first, ids = np.unique(demos.episode, return_index=True, return_inverse=True)
-    place = np.empty(len(first), np.int64)
-    place[np.argsort(first, kind="stable")] = np.arange(len(first))
-    makers = [demos.demonstrator_names[k] for k in demos.demonstrator[np.sort(first)].tolist()]
-    counts: dict[str, int] = {}
-    names = []
-    for maker in makers:
-        counts[maker] = counts.get(maker, 0) + 1
-        names.append(f"{maker} #{counts[maker]}")
-    return place[ids], names, makers
-
-
-def vouchers(
-    names: Sequence[str], makers: Sequence[str], good: Sequence[str | int], bad: Sequence[str | int]
-) -> np.ndarray:
-    """[D] 1 for what the user calls good, -1 for bad, 0 for the rest."""
-    vouched = np.zeros(len(names), np.int64)
-    known: dict[str, list[int]] = {}
-    for i, (name, maker) in enumerate(zip(names, makers, strict=True)):
-        known.setdefault(name, []).append(i)
-        known.setdefault(maker, []).append(i)
-    for given, sign in ((good, 1), (bad, -1)):
-        for one in [given] if isinstance(given, str) else given:
-            rows = known.get(
-                str(one), [int(one)] if str(one).isdigit() else []
-            )  # a name first, then a number
-            if not rows or not 0 <= rows[0] < len(names):
-                raise ConfigError(
-                    f"{one!r} is neither a demonstrator nor a demonstration; demonstrations are numbered from 0 to "
-                    f"{len(names) - 1}.{suggestion(one, known)}"
-                )
-            if (vouched[rows] == -sign).any():
-                raise ConfigError(f"{one!r} is called good and bad at once. Name each demonstration once.")
-            vouched[rows] = sign
-    return vouched
 
 
 def _majority(label: np.ndarray, pairs: np.ndarray, vouched: np.ndarray) -> tuple[Majority, int]:

@@ -60,11 +60,7 @@ class Grouping(NamedTuple):
 
 
 def group(demos: Demonstrations) -> Grouping:
-    _, first, ids = np.unique(demos.episode, return_index=True, return_inverse=True)
-    place = np.empty(len(first), np.int64)
-    place[np.argsort(first, kind="stable")] = np.arange(len(first))
-    of_pair = place[ids]
-    return Grouping(of_pair, np.bincount(of_pair))
+    return Grouping(demos.index.place, demos.index.length[demos.index.by_appearance])
 
 
 def in_pieces(demos: Demonstrations, length: int) -> Demonstrations:

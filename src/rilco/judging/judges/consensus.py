@@ -41,7 +41,7 @@ def judge_consensus(
     rows = material.sample(config.fit_pairs, config.sample_least, config.error_pairs)
     fits = crossfits(material, rows, config)
     views = [_look(fit, config, good, bad | apart, heard) for fit in fits]
-    error, slope, far, centre, margin, _, cut, scale = max(
+    error, slope, far, centre, margin, _, cut, scale, _ = max(
         views, key=lambda view: max(view.cut.proof, view.scale.proof)
     )
     probability = np.full(material.count, 0.5)
@@ -64,13 +64,16 @@ def judge_consensus(
             "A minority agrees with each other much better than the majority does: who is right is open.",
             0.0,
         )
+    partly = np.zeros(material.count, bool)
+    partly[heard] = views[0].partly
+    probability = np.where(partly, np.minimum(probability, config.alone), probability)
     tail = heard & np.all([view.spreads > config.tail for view in views], axis=0)
     alone |= tail & (margin - far <= config.slope_margin)
     probability = np.where(tail, np.minimum(probability, config.alone), probability)
     probability = 0.5 + standing * (np.where(alone, config.alone, probability) - 0.5)
     reasons = tuple(
-        _reason(m > cut.at, float(m), bool(a), bool(s), float(k), int(heard.sum()) - 1)
-        for m, a, s, k in zip(margin, alone, small, slope, strict=True)
+        _reason(m > cut.at, float(m), bool(a), bool(s), float(k), bool(p), int(heard.sum()) - 1)
+        for m, a, s, k, p in zip(margin, alone, small, slope, partly, strict=True)
     )
     evidence = {
         "error": error,
@@ -93,16 +96,19 @@ class View(NamedTuple):
     spreads: np.ndarray
     cut: Cut
     scale: Cut
+    partly: np.ndarray
+    """[H] whose worst tenth stands out among those heard."""
 
 
 def _look(fit: Crossfit, config: JudgingConfig, good: np.ndarray, bad: np.ndarray, heard: np.ndarray) -> View:
-    error, slope, far = demonstration_errors(fit, config, good, bad)
+    error, worst, slope, far = demonstration_errors(fit, config, good, bad)
     centre, spread = core(np.log(error[good] if good.any() else error[heard]))
     margin = np.log(error) - centre
     spreads = margin / max(spread, config.least_width)
     cut = cut_above(margin[heard], spread, config) if good.any() else find_cut(margin[heard], config)
-    cuts = cut, _scale_cut(slope[heard], config)
-    return View(error, slope, far, centre, margin, spreads, *cuts)
+    at_times = find_cut(np.log(worst[heard]), config)
+    partly = (np.log(worst[heard]) > at_times.at) & (at_times.proof >= 1.0) & ~good.any()
+    return View(error, slope, far, centre, margin, spreads, cut, _scale_cut(slope[heard], config), partly)
 
 
 def _silent(count: int, why: str) -> Opinion:
@@ -124,9 +130,10 @@ def _scale_cut(slope: np.ndarray, config: JudgingConfig) -> Cut:
 
 def demonstration_errors(
     fit: Crossfit, config: JudgingConfig, good: np.ndarray, bad: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """[D] the typical distance of a demonstration's actions from what the trusted others would do there; [D] their size as a
-    multiple of it; and [D] by how much the logarithm of the distance is larger than usual because few others were there."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """[D] the typical distance of a demonstration's actions from what the trusted others would do there; [D] that of its worst
+    tenth; [D] their size as a multiple of it; and [D] by how much the logarithm of the distance is larger than usual because few
+    others were there."""
     size = np.bincount(fit.demo)
     trust = good.astype(np.float64) if good.any() else np.where(bad, 0.0, 1.0)
     choice = None
@@ -134,16 +141,20 @@ def demonstration_errors(
         # The model is chosen at first, and once more when it is known whom to trust.
         choice = choice if left > 1 else None
         predicted, doubt, choice = fit.predict((trust / size)[fit.demo], doubt=not left, choice=choice)
-        error = fit.of_demonstrations(fit.errors(predicted)) + config.least_error
+        distance = fit.errors(predicted)
+        error = fit.of_demonstrations(distance) + config.least_error
         usual = np.median(error[good] if good.any() else error[~bad])
         trust = np.where(bad, 0.0, 1.0 / (1.0 + (error / usual) ** 4))
     together = np.bincount(fit.demo, (predicted * fit.action).sum(1))
     slope = together / (np.bincount(fit.demo, np.square(predicted).sum(1)) + 1e-9)
     far = np.log(fit.of_demonstrations(doubt))
-    return error, slope, far - np.median(far)
+    worst = fit.of_demonstrations(distance, 0.9) + config.least_error
+    return error, worst, slope, far - np.median(far)
 
 
-def _reason(odd: bool, margin: float, alone: bool, scaled: bool, slope: float, others: int) -> str:
+def _reason(
+    odd: bool, margin: float, alone: bool, scaled: bool, slope: float, partly: bool, others: int
+) -> str:
     if scaled:
         return f"Its actions are {slope:.2g} times what the other {others} do in the same places."
     if alone:
@@ -153,4 +164,6 @@ def _reason(odd: bool, margin: float, alone: bool, scaled: bool, slope: float, o
             f"Acts unlike the other {others} in the same places: its actions are {np.exp(margin):.1f} times as far from theirs "
             "as is usual."
         )
+    if partly:
+        return f"Acts unlike the other {others} in the same places for a part of its time."
     return "Acts like the others in the same places."
