@@ -7,6 +7,7 @@ import pytest
 from benchmarks.zoo.faults import FAULTS, RECORDING_FAULTS, Body
 from benchmarks.zoo.make import make
 from benchmarks.zoo.mixtures import MIXTURES
+from benchmarks.zoo.recording import Manner, record
 from benchmarks.zoo.tasks import TASKS
 
 from rilco.data.loading import load_demonstrations
@@ -100,6 +101,15 @@ def test_noise_and_wander_have_the_size_that_was_asked_for():
     for fault in ("noisy", "sloppy"):
         obs, action = act_with(fault, 0.3)
         assert (action - obs).std() == pytest.approx(0.3 * BODY.limit, rel=0.1)
+
+
+def test_each_action_may_have_a_limit_of_its_own():
+    body = Body(action_dim=2, limit=np.array([300.0, 0.5]), goal=(), goal_span=1.0)
+    still = FAULTS["noisy"](lambda obs: np.zeros(2), 0.1, body, np.random.default_rng(0))
+    assert np.std([still(np.zeros(2)) for _ in range(3000)], axis=0) == pytest.approx([30, 0.05], rel=0.1)
+    task = TASKS["boat"]
+    taken = record(task, task.simulator(), Manner(fault="noisy", size=5.0), seed=0, fault_seed=0)
+    assert np.abs(taken.action).max(0) == pytest.approx(task.simulator().limit)
 
 
 def test_offset_is_constant_and_wrong_goal_moves_what_is_seen():

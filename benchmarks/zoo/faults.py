@@ -20,8 +20,8 @@ class Body:
     """What faults need to know of a task."""
 
     action_dim: int
-    limit: float
-    """Largest action in each dimension."""
+    limit: float | np.ndarray
+    """Largest action: of all dimensions, or of each."""
     goal: tuple[int, ...]
     """Observation dimensions that a wrong goal moves: the goal's, or those of what is to be reached."""
     goal_span: float

@@ -87,7 +87,7 @@ def _controller(
     return fault(_clipped(trembling, body.limit), manner.size, body, np.random.default_rng(fault_seed))
 
 
-def _clipped(act: Controller, limit: float) -> Controller:
+def _clipped(act: Controller, limit: float | np.ndarray) -> Controller:
     return lambda obs: np.clip(act(obs), -limit, limit)
 
 

@@ -11,8 +11,11 @@ class Simulator(Protocol):
     """What a controller acts in. `merit` says how well things stand now; 1 is the best there is."""
 
     action_dim: int
-    limit: float
-    """Actions are clipped to this in both directions."""
+
+    @property
+    def limit(self) -> float | np.ndarray:
+        """Actions are clipped to this in both directions: one limit, or one for each dimension."""
+        ...
 
     def reset(self, seed: int, start: str) -> np.ndarray:
         """The first observation; the same seed and start regime always give the same episode."""

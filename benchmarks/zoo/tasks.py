@@ -9,7 +9,11 @@ from typing import Literal
 from benchmarks.zoo import controllers as c
 from benchmarks.zoo import drivers as d
 from benchmarks.zoo import environments as e
+from benchmarks.zoo import hands as h
 from benchmarks.zoo import machines as m
+from benchmarks.zoo import pilots as p
+from benchmarks.zoo import suites as s
+from benchmarks.zoo import vehicles as v
 from benchmarks.zoo.simulators import CartPole, PointMass, Simulator, TwoLinkArm, Unicycle
 
 Half = Literal["design", "last-word"]
@@ -41,6 +45,8 @@ class Task:
 
 
 _CHEETAH = "HalfCheetah-v5"
+_DM = (0, 3, 1, 2, 4)
+"""Where dm_control has what the cart-pole's controller expects."""
 _REACHER, _ARM = (0.1, 0.11), (0.5, 0.5)
 
 # fmt: off
@@ -147,5 +153,52 @@ TASKS: dict[str, Task] = {
             lambda: e.MetaworldSimulator("pick-place"), 120, 0.25, 0.08,
             {"expert": c.metaworld("SawyerPickPlaceV3Policy"),
              "slow": c.metaworld("SawyerPickPlaceV3Policy", 0.5)}, goal=(36, 37, 38), goal_span=0.2),
+        Task("fetch-reach", "last-word", "goal-conditioned",
+            lambda: s.GoalSimulator("FetchReach-v4", 0.02, s.straight), 50, 0.55, 0.08,
+            {"expert": h.fetch_reach(3.0), "brisk": h.fetch_reach(6.0, 0.4), "weak": h.fetch_reach(0.6)},
+            goal=(10, 11, 12), goal_span=0.3),
+        Task("fetch-push", "last-word", "manipulation",
+            lambda: s.GoalSimulator("FetchPush-v4", 0.04, s.straight), 60, 0.3, 0.1,
+            {"expert": h.fetch_push(0.7), "slow": h.fetch_push(0.45)}, goal=(25, 26), goal_span=0.3),
+        Task("point-maze", "last-word", "goal-conditioned",
+            lambda: s.GoalSimulator("PointMaze_UMaze-v3", 0.15, s.along_the_maze), 300, 0.4, 0.1,
+            {"expert": h.point_maze(4.0, 2.0), "careful": h.point_maze(8.0, 3.0, 0.5),
+             "weak": c.point_mass(4.0, 2.0)}, goal=(4, 5), goal_span=2.0),
+        Task("dm-cartpole", "last-word", "swing-up",
+            lambda: s.SuiteSimulator("cartpole", "swingup", s.pole_up), 500, 0.3, 0.1,
+            {"expert": h.reordered(c.cart_pole(1.0, 0.3), _DM), "gentle": h.reordered(c.cart_pole(0.8, 0.25), _DM),
+             "weak": h.reordered(c.cart_pole(0.15, 0.2), _DM)}),
+        Task("ant", "last-word", "locomotion",
+            lambda: e.GymSimulator("Ant-v5", e.travelled, 0.0), 300, 3.0, 3.0,
+            {"expert": h.ant(2.84, 0.34, 0.27, -1.12, 0.94, 0.87),
+             "other gait": h.ant(1.4, 0.54, 0.35, -0.68, 0.89, 1.7),
+             "weak": h.ant(2.0, 0.08, 0.2, -1.12, 0.94, 0.87)}),
+        Task("basketball", "last-word", "manipulation",
+            lambda: e.MetaworldSimulator("basketball"), 150, 0.2, 0.08,
+            {"expert": c.metaworld("SawyerBasketballV3Policy")}, goal=(36,), goal_span=0.2),
+        Task("button-press", "last-word", "manipulation",
+            lambda: e.MetaworldSimulator("button-press"), 120, 0.2, 0.08,
+            {"expert": c.metaworld("SawyerButtonPressV3Policy"),
+             "slow": c.metaworld("SawyerButtonPressV3Policy", 0.6)}, goal=(4, 5, 6), goal_span=0.2),
+        Task("door-close", "last-word", "manipulation",
+            lambda: e.MetaworldSimulator("door-close"), 120, 0.3, 0.08,
+            {"expert": c.metaworld("SawyerDoorCloseV3Policy"),
+             "slow": c.metaworld("SawyerDoorCloseV3Policy", 0.6)}, goal=(4, 5, 6), goal_span=0.2),
+        Task("path-follower", "last-word", "balancing", v.PathFollower, 200, 0.35, 0.06,
+            {"expert": p.path_follower(0.6, 8.0, 4.0), "slow": p.path_follower(0.45, 8.0, 4.0),
+             "weak": p.path_follower(0.6, 1.2, 0.3)}, goal=(0,), goal_span=0.5, extra=False),
+        Task("parking", "last-word", "goal-conditioned", v.Parking, 120, 0.55, 0.05,
+            {"expert": p.parking(3.0, 3.0, 1.0), "slow": p.parking(1.8, 3.0, 1.0),
+             "early": p.parking(3.0, 1.8, 2.0), "weak": p.parking(3.0, 3.0, 0.08)},
+            goal=(0, 1), goal_span=10.0, extra=False),
+        Task("boat", "last-word", "goal-conditioned", v.Boat, 150, 0.4, 0.08,
+            {"expert": p.boat(1.0, 1.5), "half throttle": p.boat(0.6, 1.5), "arc": p.boat(1.0, 1.5, 0.7),
+             "weak": p.boat(1.0, 0.1)}, goal=(7, 8), goal_span=30.0, extra=False),
+        Task("stirred-tank", "last-word", "balancing", v.StirredTank, 150, 0.6, 0.1,
+            {"expert": p.stirred_tank(4.0, 4.0), "brisk": p.stirred_tank(12.0, 12.0),
+             "weak": p.stirred_tank(1.0, 1.0, 0.3)}, goal=(3, 4), goal_span=30.0, extra=False),
+        Task("spring-arm", "last-word", "goal-conditioned", v.SpringArm, 120, 0.7, 0.06,
+            {"expert": p.spring_arm(40.0, 12.0, 5.0), "gentle": p.spring_arm(20.0, 6.0, 0.0),
+             "weak": p.spring_arm(60.0, 1.0, 0.0)}, goal=(4,), goal_span=3.0, extra=False),
     )
 }
