@@ -12,7 +12,10 @@ from tests.judging.probes import linear_demos, two_places
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
+from rilco.judging.config import JudgingConfig
 from rilco.judging.given import vouchers
+from rilco.judging.judges.consensus import judge_consensus
+from rilco.judging.material import prepare
 from rilco.judging.offline import judge_offline
 from rilco.judging.verdict import Verdict
 
@@ -200,3 +203,27 @@ def test_many_short_pieces_do_not_outvote_a_few_whole_demonstrations(shared_dir:
     kept = (verdict.decisions == "keep")[verdict.of_pair]
     assert demos.expert is not None
     assert np.array_equal(kept, demos.expert)
+
+
+def test_those_that_are_odd_alike_may_be_another_style_and_are_not_dropped() -> None:
+    """A quarter does something else in the same places, all of them the same; without any manner they are charged."""
+    rng = np.random.default_rng(0)
+    obs = rng.uniform(-1.0, 1.0, (24 * 40, 2))
+    odd = np.repeat(np.arange(24) >= 18, 40)
+    usual = np.sin(2.0 * obs) + 0.1 * rng.standard_normal(obs.shape)
+    config = JudgingConfig()
+
+    def opinion_of(others: np.ndarray) -> tuple[np.ndarray, str]:
+        action = np.where(odd[:, None], others, usual)
+        demos = Demonstrations(obs, action, episode=np.repeat(np.arange(24), 40))
+        material = prepare(demos, demos.index.place, np.arange(24), config)
+        opinion = judge_consensus(material, config)
+        late = material.order >= 18
+        return opinion.good[late], opinion.reasons[int(np.flatnonzero(late)[0])]
+
+    good, reason = opinion_of(0.8 * obs[:, ::-1] + 0.1 * rng.standard_normal(obs.shape))
+    assert ((good > config.unsure_from) & (good < 0.5)).all()
+    assert "another way, or the same mistake" in reason
+    good, reason = opinion_of(rng.uniform(-1.0, 1.0, obs.shape))
+    assert (good < config.unsure_from).all()
+    assert "mistake" not in reason

@@ -96,6 +96,9 @@ class JudgingConfig:
     """With usual ones this much alike, a clear group of odd ones clears the rest; from the second number on it does not."""
     power: tuple[tuple[float, ...], tuple[float, ...]] = ((0.15, 0.3, 0.65, 1.0), (1.0, 0.8, 0.52, 0.0))
     """Typical errors, in standard deviations of the actions, and the weight that a consensus so loose has."""
+    alike: tuple[tuple[float, float], tuple[float, float]] = ((0.2, 0.4), (0.7, 1.4))
+    """Odd ones may be another style if they foretell each other with an error of no more than this above the usual, as a
+    logarithm: the first of the second pair up to the first share of demonstrations, more for a larger one."""
     agreeing_minority: float = 0.2
     """Where this share of demonstrations agrees much better than the majority, the majority is in doubt."""
     slope_margin: float = 0.3
@@ -134,7 +137,7 @@ class JudgingConfig:
     """The same in spreads of what is usual in the good family."""
     beside: float = 0.25
     """How far apart others count at least where the good family is the largest by pairs only: they are doubted."""
-    families_trust: float = 0.4
+    families_trust: float = 0.36
     """How far from 0.5 the probability of good goes by a demonstration's family alone."""
     rival: tuple[float, float] = (0.35, 0.7)
     """A family this much smaller than the majority is a group of odd ones; near the second number it may be another style."""

@@ -41,9 +41,10 @@ def judge_consensus(
     rows = material.sample(config.fit_pairs, config.sample_least, config.error_pairs)
     fits = crossfits(material, rows, config)
     views = [_look(fit, config, good, bad | apart, heard) for fit in fits]
-    error, slope, far, centre, margin, _, cut, scale, _ = max(
-        views, key=lambda view: max(view.cut.proof, view.scale.proof)
+    best, fit = max(
+        zip(views, fits, strict=True), key=lambda each: max(each[0].cut.proof, each[0].scale.proof)
     )
+    error, slope, far, centre, margin, _, cut, scale, _ = best
     probability = np.full(material.count, 0.5)
     probability[heard] = cut.good
     # Where few others were, all are foretold badly: that much of an error is no fault.
@@ -54,6 +55,10 @@ def judge_consensus(
     # A scale of its own is a charge only where the actions are odd as well; else it is a doubt.
     charge = np.where(margin > config.slope_margin, max(scale.good.min(), 0.5 - config.proven), config.alone)
     probability = np.where(small, np.minimum(probability, charge), probability)
+    odd = heard & (margin > cut.at)
+    alike = not good.any() and _agree(fit, odd, centre, config)
+    if alike:
+        probability[odd] = np.maximum(probability[odd], config.alone)
     standing = float(np.interp(np.exp(centre), *config.power))
     why = (
         f"From what the others do in the same places, a typical action is foretold to within {np.exp(centre):.0%} of "
@@ -72,8 +77,9 @@ def judge_consensus(
     probability = np.where(tail, np.minimum(probability, config.alone), probability)
     probability = 0.5 + standing * (np.where(alone, config.alone, probability) - 0.5)
     reasons = tuple(
-        _reason(m > cut.at, float(m), bool(a), bool(s), float(k), bool(p), int(heard.sum()) - 1)
-        for m, a, s, k, p in zip(margin, alone, small, slope, partly, strict=True)
+        _reason(bool(o), float(m), bool(a), bool(s), float(k), bool(p), int(heard.sum()) - 1)
+        + (f" But {odd.sum()} do so alike: another way, or the same mistake." if o and alike else "")
+        for o, m, a, s, k, p in zip(odd, margin, alone, small, slope, partly, strict=True)
     )
     evidence = {
         "error": error,
@@ -109,6 +115,16 @@ def _look(fit: Crossfit, config: JudgingConfig, good: np.ndarray, bad: np.ndarra
     at_times = find_cut(np.log(worst[heard]), config)
     partly = (np.log(worst[heard]) > at_times.at) & (at_times.proof >= 1.0) & ~good.any()
     return View(error, slope, far, centre, margin, spreads, cut, _scale_cut(slope[heard], config), partly)
+
+
+def _agree(fit: Crossfit, odd: np.ndarray, centre: float, config: JudgingConfig) -> bool:
+    """Whether the odd ones foretell each other nearly as well as the usual ones do: then nobody can say who is right."""
+    if odd.sum() < config.min_demonstrations:
+        return False
+    size = np.bincount(fit.demo)
+    predicted, _, _ = fit.predict((odd / size)[fit.demo])
+    own = np.log(fit.of_demonstrations(fit.errors(predicted)) + config.least_error)[odd]
+    return bool(np.median(own) - centre <= np.interp(odd.mean(), *config.alike))
 
 
 def _silent(count: int, why: str) -> Opinion:
