@@ -42,3 +42,19 @@ def two_places(
     return Demonstrations(
         np.concatenate(obs), np.concatenate(action), episode=np.repeat(np.arange(majority + minority), 50)
     )
+
+
+def steps_home(good: int, bad: int, *, steps: int = 40) -> Demonstrations:
+    """Steps along an axis towards the origin, by four choices; bad ones take the next choice instead."""
+    rng = np.random.default_rng(0)
+    way = np.array([[-1, 0], [1, 0], [0, -1], [0, 1]])
+    obs, action = [], []
+    for i in range(good + bad):
+        place = rng.uniform(-1.0, 1.0, 2)
+        for _ in range(steps):
+            axis = int(np.abs(place).argmax())
+            choice = (2 * axis + int(place[axis] < 0) + int(i >= good)) % 4
+            obs.append(place)
+            action.append(choice)
+            place = place + 0.1 * way[choice] + 0.05 * rng.standard_normal(2)
+    return Demonstrations(np.array(obs), np.array(action), episode=np.repeat(np.arange(good + bad), steps))

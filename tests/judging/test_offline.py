@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.judging.probes import linear_demos, two_places
+from tests.judging.probes import linear_demos, steps_home, two_places
 
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations
@@ -107,6 +107,19 @@ def test_what_must_not_matter(how: str) -> None:
     demos, old = changed(MIXED, how)
     expected = judge_offline(MIXED).decisions
     np.testing.assert_array_equal(judge_offline(demos).decisions, expected[old])
+
+
+@pytest.mark.parametrize("numbers", [[2, 0, 3, 1], [-9, 70, 1000, 4]])
+def test_the_numbers_of_choices_must_not_matter(numbers: list[int]) -> None:
+    """They have no order: 0 is as far from 3 as from 1."""
+    demos = steps_home(20, 5)
+    renamed = replace(demos, action=np.array(numbers)[demos.action[:, 0].astype(int)])
+    first, other = judge_offline(demos), judge_offline(renamed)
+    assert decided(first) == decided(other)
+    assert decided(first)[:20] == ["keep"] * 20
+    assert "keep" not in decided(first)[20:]
+    for one, same in zip(first.demonstrations, other.demonstrations, strict=True):
+        assert one.probability == pytest.approx(same.probability)
 
 
 def test_a_demonstration_cut_in_two_is_judged_alike() -> None:

@@ -21,6 +21,9 @@ class JudgingConfig:
     same_dimension: float = 1e-5
     """Two dimensions with a squared correlation nearer to 1 than this are one; the second is left out."""
 
+    most_choices: int = 32
+    """So many of the values of a choice are told apart, the commonest."""
+
     sample_pairs: int = 8_000
     """Pairs that are compared with each other, spread evenly over all demonstrations."""
     sample_least: int = 8

@@ -18,7 +18,7 @@ class Material:
     obs: np.ndarray
     """[N, obs_dim] float32 in robust standard units; neither constant nor repeated dimensions."""
     action: np.ndarray
-    """[N, action_dim] the same of actions."""
+    """[N, action_dim] the same of actions; of choices one-hot."""
     demo: np.ndarray
     """[N] int64, sorted: the demonstration of each pair."""
     first: np.ndarray
@@ -56,7 +56,8 @@ def prepare(
     rows = np.argsort(of_pair, kind="stable")
     rows = rows[np.isin(of_pair[rows], chosen)]
     obs = _standardise(demos.obs[rows], "observation", config)
-    action = _standardise(demos.action[rows], "action", config)
+    given = _one_hot(demos.action[rows], config.most_choices) if demos.discrete else demos.action[rows]
+    action = _standardise(given, "action", config)
     _, dense = np.unique(of_pair[rows], return_inverse=True)
     # Sorted by content: the mean of each dimension, the first one first.
     means = [np.bincount(dense, column) / np.bincount(dense) for column in (*obs.T, *action.T)]
@@ -67,6 +68,18 @@ def prepare(
     demo = rank[dense][by_rank]
     first = np.searchsorted(demo, np.arange(len(order) + 1))
     return Material(obs[by_rank], action[by_rank], demo, first, np.sort(chosen)[order])
+
+
+def _one_hot(choices: np.ndarray, most: int) -> np.ndarray:
+    """A column for each value that was chosen, the commonest first: numbers of choices have neither order nor distance.
+
+    Values beyond the `most` common ones of a choice have no column.
+    """
+    columns = []
+    for choice in choices.T:
+        values, count = np.unique(choice, return_counts=True)
+        columns.append(choice[:, None] == values[np.argsort(-count, kind="stable")[:most]])
+    return np.hstack(columns).astype(np.float32)
 
 
 def _standardise(values: np.ndarray, what: str, config: JudgingConfig) -> np.ndarray:
