@@ -115,6 +115,8 @@ def test_policy_file_gives_actions_of_the_environment(tmp_path) -> None:
     outcome = rilco.evaluate(policy, episodes=5, seed=run.config.seed)
     expert = rilco.evaluate(policy, env=Units, env_kwargs={"unit": 20.0}, episodes=5, seed=run.config.seed)
     assert outcome.returns.tolist() == expert.returns.tolist()
+    other = rilco.evaluate(policy, env_kwargs={"unit": 40.0}, episodes=5, seed=run.config.seed)
+    assert other.returns.tolist() != expert.returns.tolist(), "its own environment, made otherwise"
 
 
 def test_resumed_run_is_the_uninterrupted_one(tmp_path) -> None:

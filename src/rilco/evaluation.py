@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from rilco.errors import ConfigError, RunError
@@ -40,7 +41,9 @@ def evaluate(
         policy = load_policy(policy)
     if env is not None:
         task = Task(env=env, env_kwargs=env_kwargs or {}, obs_keys=policy.card.get("obs_keys", ()))
-    task = task or task_of(policy, trust_env=trust_env)
+    elif task is None:
+        task = task_of(policy, trust_env=trust_env)
+        task = task if env_kwargs is None else replace(task, env_kwargs=env_kwargs)
     check_fits(policy, task)
     workers = min(workers or default_workers(), episodes)
     sizes = Sizes(workers, 1, policy.obs_dim, policy.actions, policy.hidden_sizes)

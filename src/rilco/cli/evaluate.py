@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rilco.cli.common import trust_option, workers_option
+from rilco.cli.common import TABLE, trust_option, workers_option
 from rilco.words import plural
 
 
@@ -17,6 +17,7 @@ from rilco.words import plural
 @click.option("--seed", default=0, show_default=True, type=int, help="Of the start states.")
 @workers_option
 @click.option("--env", help="A Gymnasium environment, by id.  [default: the policy's own]")
+@click.option("--env-kwargs", type=TABLE, metavar="JSON", help="Its keyword arguments, as JSON.")
 @trust_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
 def command(run: str, as_json: bool, **how: Any) -> None:

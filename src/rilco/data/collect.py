@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import NamedTuple
 
@@ -11,8 +12,8 @@ import numpy as np
 
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, RilcoError, TaskError
-from rilco.evaluation import check_fits
-from rilco.policy.saved import Policy
+from rilco.evaluation import check_fits, task_of
+from rilco.policy.saved import Policy, load_policy
 from rilco.seeding import ACTION_NOISE, EVALUATION, RepositionedGenerator, generator
 from rilco.tasks.table import Task
 
@@ -28,8 +29,8 @@ it."""
 
 
 def collect(
-    policy: Policy,
-    task: Task,
+    policy: Policy | str | os.PathLike[str],
+    task: Task | None = None,
     *,
     pairs: int = 10_000,
     episodes: int | None = None,
@@ -43,6 +44,7 @@ def collect(
 ) -> Demonstrations:
     """Play at least `pairs` pairs in whole episodes, or this number of `episodes`; the same arguments give the same bytes.
 
+    `policy` may be anything that `load_policy` takes, and plays in its own environment unless a `task` is given.
     `num_envs` environments play side by side. An episode's start and its noise depend on its number alone.
     `action_noise` is the variance of Gaussian noise on every action, in units of the policy's actions. Actions are
     recorded with their noise, as they were executed. `progress` is told how many pairs, or episodes, are finished.
@@ -51,6 +53,8 @@ def collect(
         Demonstrations(obs=[400, 3], action=[400, 1], episodes=2, demonstrators=1, known=[reward, terminated, truncated])
     """
     _check_amounts(pairs, episodes, action_noise)
+    policy = policy if isinstance(policy, Policy) else load_policy(policy)
+    task = task or task_of(policy)
     std = _action_std(policy, deterministic, action_noise)
     wanted = pairs if episodes is None else episodes
     chosen, done = [], 0
