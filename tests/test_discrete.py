@@ -167,6 +167,9 @@ def test_named_observations_in_environment_and_file(tmp_path: Path) -> None:
     assert chosen.last_policy.obs_dim == 2
     assert chosen.last_policy.card["obs_keys"] == ["state/y"]
     assert rilco.evaluate(chosen.path, episodes=2, workers=1).returns.shape == (2,)
+    obs, _ = env.reset(seed=1)
+    assert run.last_policy.predict(run.config.task.flatten(obs)).shape == ()
+    assert chosen.config.task.flatten(obs).tolist() == obs["state"]["y"].tolist()
 
 
 @pytest.mark.slow

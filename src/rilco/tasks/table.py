@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from rilco.errors import ConfigError, TaskError, suggestion
 from rilco.tasks.actions import Actions
 from rilco.tasks.batch import Batch, Spaces
@@ -94,6 +96,10 @@ class Task:
         if not self.name:
             raise ConfigError("Choose an environment: --task NAME, or --env GYMNASIUM_ID.")
         require_trust(self.name, self.named_by)
+
+    def flatten(self, obs: Any) -> np.ndarray:
+        """An observation of the environment, such as a dictionary, as the vector that `Policy.predict` takes."""
+        return self.spaces().observations.flatten(obs, self.name)
 
     def dimensions(self) -> tuple[int, int]:
         """Inputs and outputs of a policy."""
