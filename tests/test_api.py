@@ -96,6 +96,48 @@ def test_a_given_object_can_be_resumed(tmp_path: Path) -> None:
         assert np.array_equal(array, resumed.last_policy.arrays()[name])
 
 
+def test_arrays_and_several_objects_are_demonstrations_too(tmp_path: Path) -> None:
+    demos = demonstrations()
+    arrays = {"obs": demos.obs, "action": demos.action, "episode": demos.episode}
+    for number, given in enumerate((arrays, tuple(arrays.values()), [demos, demos])):
+        run = train(tmp_path / str(number), demos=given, steps=20)
+        stored = rilco.load_demonstrations(run.config.demos)
+        assert np.array_equal(stored.obs[: len(demos)], demos.obs)
+        assert len(stored.index) in (12, 24)
+        assert len(rilco.audit(given).verdict.demonstrations) == len(stored.index)
+    assert rilco.clone(arrays, gradient_steps=1).obs_dim == 2
+    audit = rilco.audit(arrays)
+    audit.save(tmp_path / "audit", pictures=False)
+    assert rilco.load_audit(tmp_path / "audit", arrays).verdict.summary in repr(audit)
+    assert len(repr(audit)) < 300
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (7, "given as int"),
+        (np.zeros((2, 3)), "given as ndarray"),
+        ((np.zeros((2, 3)),), "tuple of 1"),
+        ({"observations": np.zeros((2, 3)), "action": np.zeros((2, 1))}, "a table of observations, action"),
+        ([demonstrations(), "mine.npz"], "list of 2"),
+    ],
+    ids=["number", "array", "one", "names", "mixed"],
+)
+def test_what_is_no_demonstrations_is_told_what_would_be(tmp_path: Path, given: Any, said: str) -> None:
+    with pytest.raises(
+        rilco.RilcoError, match=rf"{said}; expected paths, Demonstrations, or arrays: \(obs, action\)"
+    ):
+        train(tmp_path / "run", demos=given)
+
+
+def test_an_object_never_changes_a_run_that_is_there(tmp_path: Path) -> None:
+    rilco.save_demonstrations(demonstrations(), tmp_path / "mine.npz")
+    train(tmp_path / "run", demos=tmp_path / "mine.npz", steps=20)
+    with pytest.raises(rilco.RilcoError, match="holds a run already"):
+        train(tmp_path / "run", demos=demonstrations())
+    assert not (tmp_path / "run" / "demonstrations.npz").exists()
+
+
 def test_an_object_that_does_not_fit_leaves_nothing(tmp_path: Path) -> None:
     wrong = rilco.Demonstrations(np.zeros((30, 7)), np.zeros((30, 1)))
     with pytest.raises(rilco.RilcoError, match="another environment"):
@@ -133,6 +175,14 @@ def test_policies_by_name(tmp_path: Path) -> None:
         rilco.load_policy("hopper#9")
     with pytest.raises(rilco.RilcoError, match="not a run folder"):
         rilco.load_run(tmp_path)
+
+
+def test_a_policy_is_collected_from_by_name_in_its_own_environment(tmp_path: Path) -> None:
+    run = train(tmp_path / "run", demos=demonstrations(), steps=20)
+    made = rilco.collect(run.path, episodes=2)
+    assert np.array_equal(made.obs, rilco.collect(run.policy, run.config.task, episodes=2).obs)
+    with pytest.raises(rilco.RilcoError, match="No snapshot 9 of hopper"):
+        rilco.collect("hopper#9")
 
 
 def test_a_run_can_start_from_a_shipped_policy(tmp_path: Path) -> None:
@@ -213,6 +263,8 @@ CHOICES = np.arange(PAIRS) % 2  # of Steps there are more
         ),
         ({"env": env_id("Named"), "settings": {"obs_keys": "state/z"}}, "state/z.*state/y"),
         ({"demos": changed(obs=np.full((PAIRS, 2), 1e30))}, r"reach 1e\+30 in dimension 0"),
+        ({"callback": "print"}, "callback='print': expected a function"),
+        ({"callback": [print, None]}, r"callback=\[.*None\]: expected a function"),
         ({"demos": changed(action=100 * demonstrations().action)}, "times as large .* other units"),
     ],
     ids=lambda value: value.replace(" ", "-")[:30] if isinstance(value, str) else "",
@@ -221,6 +273,18 @@ def test_bad_input_is_refused_before_training(tmp_path: Path, options: dict[str,
     with pytest.raises(rilco.RilcoError, match=said):
         train(tmp_path / "run", **{"demos": demonstrations(), **options})
     assert list(tmp_path.iterdir()) == [], "nothing was begun"
+
+
+def test_cloning_without_an_environment_checks_what_can_be_checked(tmp_path: Path) -> None:
+    huge = changed(obs=np.full((PAIRS, 2), 1e30))
+    with pytest.raises(rilco.RilcoError, match=r"reach 1e\+30 in dimension 0"):
+        rilco.clone(huge)
+    with pytest.raises(rilco.RilcoError, match=r"reach 1e\+30 in dimension 0"):
+        rilco.train(tmp_path / "run", method="bc", demos=huge, quiet=True)
+    with pytest.raises(
+        rilco.RilcoError, match="choices up to 1e\\+09; without an environment at most 10,000"
+    ):
+        rilco.clone(changed(action=np.where(CHOICES, 10**9, 0)))
 
 
 def test_single_actions_that_are_far_out_are_a_warning(tmp_path: Path) -> None:

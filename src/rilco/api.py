@@ -9,16 +9,16 @@ from typing import Any
 
 from rilco.config import RunConfig
 from rilco.data.formats import save_demonstrations
+from rilco.data.loading import Given, from_memory
 from rilco.data.record import Demonstrations
+from rilco.errors import ConfigError
 from rilco.methods import find
 from rilco.options import make_config
-from rilco.runs.folder import Run
+from rilco.runs.folder import Run, check_free
 from rilco.runs.how import Callback, How
 from rilco.runs.paths import DEMONSTRATIONS, holds_run
 from rilco.tasks.trust import trust
 from rilco.training import train_run
-
-Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def load_run(path: str | os.PathLike[str]) -> Run:
@@ -38,7 +38,7 @@ def train(
     task: str | None = None,
     env: Any = None,
     env_kwargs: Mapping[str, Any] | None = None,
-    demos: Demonstrations | Paths | None = None,
+    demos: Given | None = None,
     noise_rate: float | None = None,
     steps: float | None = None,
     seed: int | None = None,
@@ -53,7 +53,8 @@ def train(
     """Train a policy in the folder `out`; the same as `rilco train`.
 
     Give a Bullet `task` or any Gymnasium `env`: an id, a class or function of a module with its `env_kwargs`, or an
-    `EnvSpec`. Give `demos` for every method that imitates: files, or an object, which is written into the folder.
+    `EnvSpec`. Give `demos` for every method that imitates: files; or what is in memory, which is written into the
+    folder: `Demonstrations`, arrays `(obs, action, episode)`, or a table of such arrays.
     `start_from` is the policy to begin with: a file, a run's folder, or a name such as `hopper#1`.
     `settings` reaches every other field of `RunConfig`: `{"classifier.lam": 0.3, "evaluate_every": 50_000}`.
     `callback`, or each of several, sees each line of metrics; if one returns False, the run ends there and can be
@@ -63,6 +64,7 @@ def train(
         >>> rilco.train("runs/mine", env="Pendulum-v1", demos="mine.hdf5", method="ril-co", steps=2_000, quiet=True)
         Run(path=PosixPath('runs/mine'))
     """
+    demos = from_memory(demos)
     own = Path(out) / DEMONSTRATIONS if isinstance(demos, Demonstrations) else None
     options = {
         "method": method,
@@ -79,8 +81,10 @@ def train(
     config = make_config(options, stored=RunConfig.load(out) if resume else None)
     if trust_env:
         trust(config.task.name)
-    how = How(workers=workers, quiet=quiet, callbacks=(callback,) if callable(callback) else tuple(callback))
-    if own is None or not isinstance(demos, Demonstrations) or resume or holds_run(Path(out)):
+    how = How(workers=workers, quiet=quiet, callbacks=_callbacks(callback))
+    if not resume:
+        check_free(Path(out))
+    if own is None or not isinstance(demos, Demonstrations) or resume:
         return train_config(config, out, how=how, resume=resume)
     existed = own.parent.exists()
     own.parent.mkdir(parents=True, exist_ok=True)
@@ -92,6 +96,13 @@ def train(
             own.unlink(missing_ok=True)
             if not existed:
                 own.parent.rmdir()
+
+
+def _callbacks(given: Any) -> tuple[Callback, ...]:
+    several = (given,) if callable(given) else given
+    if not isinstance(several, list | tuple) or not all(map(callable, several)):
+        raise ConfigError(f"callback={given!r}: expected a function of a line of metrics, or a list of them.")
+    return tuple(several)
 
 
 def train_config(

@@ -17,6 +17,8 @@ import numpy as np
 from rilco.bc.config import BcConfig
 from rilco.bc.data import prepare, start_weights
 from rilco.bc.learner import INTERVAL, BcLearner, BcState, bc, forget_losses
+from rilco.data.fitting import check_observations
+from rilco.data.loading import Given, from_memory, load_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.policy.heads import make_head
 from rilco.policy.saved import Policy
@@ -27,7 +29,7 @@ from rilco.tasks.actions import Actions
 
 
 def clone(
-    demos: Demonstrations,
+    demos: Given,
     config: BcConfig = BcConfig(),
     *,
     gradient_steps: int = 50_000,
@@ -35,7 +37,7 @@ def clone(
     weights: Sequence[float] | np.ndarray | None = None,
     actions: Actions | None = None,
 ) -> Policy:
-    """Clone demonstrations into a policy, without an environment and without a run folder.
+    """Clone demonstrations, files of them, or arrays as `train` takes them, without an environment and a run folder.
 
     `weights` [N], 0 or more, say how much each pair counts. The number of gradient steps is rounded up to whole
     iterations. `actions` are the environment's, `Task(...).spaces().actions`; the policy is then that of `rilco train
@@ -45,8 +47,11 @@ def clone(
         >>> policy.predict(np.array([1.0, 0.0, 0.0])).shape
         (1,)
     """
+    given = from_memory(demos)
+    given = given if isinstance(given, Demonstrations) else load_demonstrations(given)
+    check_observations(given)
     iterations = -(-gradient_steps // config.steps_per_iteration)
-    cloner = Cloner(config, demos, seed=seed, iterations=iterations, weights=weights, actions=actions)
+    cloner = Cloner(config, given, seed=seed, iterations=iterations, weights=weights, actions=actions)
     while not cloner.finished:
         cloner.advance(iterations)
     return cloner.policy

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rilco.cli.common import COUNT, obs_keys_option, options, stopping, trust_option, workers_option
+from rilco.cli.common import COUNT, TABLE, obs_keys_option, options, stopping, trust_option, workers_option
 from rilco.errors import ConfigError
 from rilco.runs.paths import AUDIT
 from rilco.words import capitalised, plural
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 OF_DATA = (
     "task",
     "env",
+    "env_kwargs",
     "demos",
     "noise_rate",
     "demo_kind",
@@ -72,6 +73,7 @@ class WithApply(click.Command):
 @click.option("--out", type=click.Path(path_type=Path), help="Results.  [default: RUN/audit, audit-NAME]")
 @writing_options
 @click.option("--env", help="Any Gymnasium environment, by id: RIL-Co's classifiers are asked, too.")
+@click.option("--env-kwargs", type=TABLE, metavar="JSON", help="Its keyword arguments, as JSON.")
 @click.option("--task", help="Or a Bullet task: halfcheetah, hopper, walker2d or ant.")
 @trust_option
 @click.option("--offline", is_flag=True, help="Leave RIL-Co's classifiers out.")
@@ -165,7 +167,7 @@ def _of_data(options: dict[str, Any], out: Path, how: dict[str, Any]) -> Audit:
         raise ConfigError(
             f"{given}: nothing is trained without an environment. Leave it out, or give --env or --task."
         )
-    same = {name: options[name] for name in ("task", "env", "noise_rate", "demo_kind")}
+    same = {name: options[name] for name in ("task", "env", "env_kwargs", "noise_rate", "demo_kind")}
     return audit(
         options["demos"] or None,
         obs_keys=options["obs_keys"] or (),

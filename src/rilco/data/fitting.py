@@ -28,7 +28,7 @@ def fit(demos: Demonstrations, spaces: Spaces, env_name: str) -> Demonstrations:
     if obs is not demos.obs:
         demos = dataclasses.replace(demos, obs=obs)
     demos.check_dimensions(spaces.observations.width, spaces.actions.size, env_name)
-    _check_observations(demos.obs, where)
+    check_observations(demos)
     if spaces.actions.choices:
         _check_choices(demos.action, spaces.actions, where, env_name)
     else:
@@ -49,12 +49,13 @@ def _check_kind(demos: Demonstrations, actions: Actions, where: str, env_name: s
         )
 
 
-def _check_observations(obs: np.ndarray, where: str) -> None:
-    largest = np.maximum(obs.max(axis=0), -obs.min(axis=0))
+def check_observations(demos: Demonstrations) -> None:
+    """Raises DemonstrationError where observations are too large to compute with."""
+    largest = np.maximum(demos.obs.max(axis=0), -demos.obs.min(axis=0))
     if largest.max() >= LARGEST_OBS:
         dimension = int(largest.argmax())
         raise DemonstrationError(
-            f"{where}: observations reach {largest[dimension]:g} in dimension {dimension}; expected less than "
+            f"{source_names(demos)}: observations reach {largest[dimension]:g} in dimension {dimension}; expected less than "
             f"{LARGEST_OBS:g}, since squares of larger numbers overflow. Fix or leave out these pairs: `rilco demos "
             "inspect` shows every dimension."
         )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +14,13 @@ from rilco.data.mixing import mix
 from rilco.data.record import Demonstrations, check_noise_rate, concatenate, source_names
 from rilco.errors import DemonstrationError
 
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Given = Demonstrations | Paths | Mapping[str, Any] | Sequence[Any]
+"""Paths, one object or several, or arrays: by name, or observations, actions and perhaps episodes."""
+
 
 def load_demonstrations(
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    paths: Paths,
     noise_rate: float | None = None,
     *,
     seed: int | None = None,
@@ -63,3 +68,29 @@ def expert_and_others(
             "rate out to use the files as they are."
         )
     return experts[0], non_experts
+
+
+def from_memory(given: Any) -> Any:
+    """What is in memory as one object. Paths, and None, stay as they are."""
+    if given is None or isinstance(given, Demonstrations | str | os.PathLike):
+        return given
+    if isinstance(given, Mapping):
+        names = [field.name for field in fields(Demonstrations)]
+        if {"obs", "action"} <= set(given) <= set(names):
+            return Demonstrations(**given)
+        raise _not_understood(f"a table of {', '.join(map(str, given))}")
+    parts = given if isinstance(given, list | tuple) else []
+    if parts and all(isinstance(part, str | os.PathLike) for part in parts):
+        return given
+    if parts and all(isinstance(part, Demonstrations) for part in parts):
+        return concatenate(parts)
+    if len(parts) in (2, 3) and all(hasattr(part, "__array__") for part in parts):
+        return Demonstrations(**dict(zip(("obs", "action", "episode"), parts, strict=False)))
+    raise _not_understood(f"{type(given).__name__} of {len(parts)}" if parts else type(given).__name__)
+
+
+def _not_understood(given: str) -> DemonstrationError:
+    return DemonstrationError(
+        f"The demonstrations are given as {given}; expected paths, Demonstrations, or arrays: (obs, action), (obs, action, "
+        'episode) or {"obs": ..., "action": ..., "episode": ...}.'
+    )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rilco.config import RunConfig
-from rilco.data.fitting import fit
+from rilco.data.fitting import check_observations, fit
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations, by_episode
 from rilco.data.standard import Say, standard_files
@@ -59,7 +59,9 @@ def read_known(config: RunConfig) -> Demonstrations | None:
 def _load(config: RunConfig, files: Sequence[str], noise_rate: float | None = None) -> Demonstrations:
     """Files, of whose named parts of observations those are used that the environment shows, if there is one."""
     if not config.task.name:
-        return load_demonstrations(files, noise_rate, seed=config.seed, obs_keys=config.obs_keys)
+        demos = load_demonstrations(files, noise_rate, seed=config.seed, obs_keys=config.obs_keys)
+        check_observations(demos)
+        return demos
     spaces = config.task.spaces()
     names = spaces.observations.names
     keys: dict[str, Any] = {"obs_keys": names, "flat_too": True} if names else {"obs_keys": config.obs_keys}

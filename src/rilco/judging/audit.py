@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rilco.data.formats import find_files, load_file, save_demonstrations
-from rilco.data.loading import load_demonstrations
+from rilco.data.loading import Given, Paths, from_memory, load_demonstrations
 from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import AuditError
 from rilco.files import scratch
@@ -21,7 +21,7 @@ from rilco.judging.joining import join
 from rilco.judging.offline import judge_offline
 from rilco.judging.opinion import ask_outside
 from rilco.judging.record import Source
-from rilco.judging.result import Audit, Paths, load_audit
+from rilco.judging.result import Audit, load_audit
 from rilco.judging.windows import in_pieces
 from rilco.runs.how import How
 from rilco.runs.paths import DEMONSTRATIONS
@@ -38,9 +38,10 @@ Say = Callable[[str], None]
 
 
 def audit(
-    demos: Demonstrations | Paths | None = None,
+    demos: Given | None = None,
     *,
-    env: str | None = None,
+    env: Any = None,
+    env_kwargs: Mapping[str, Any] | None = None,
     task: str | None = None,
     offline: bool = False,
     good: Sequence[str | int] = (),
@@ -61,7 +62,7 @@ def audit(
     check: Callable[[Demonstrations], None] = lambda demos: None,
     how: How | None = None,
 ) -> Audit:
-    """Judge demonstrations, or files of them; the same as `rilco audit`.
+    """Judge demonstrations, files of them, or arrays as `train` takes them; the same as `rilco audit`.
 
     Without an environment it takes seconds. With `env` or a Bullet `task`, RIL-Co is trained for `steps` transitions
     in the folder `out`, and its classifiers are a further opinion; `offline` leaves them out. `good` and `bad` name
@@ -76,12 +77,14 @@ def audit(
     """
     from rilco.options import make_config
 
+    held = from_memory(demos)
     run_config = None
     if env is not None or task is not None:
-        given = None if isinstance(demos, Demonstrations) else demos
+        given = None if isinstance(held, Demonstrations) else held
         wanted: dict[str, Any] = {
             "task": task,
             "env": env,
+            "env_kwargs": env_kwargs,
             "demos": given,
             "noise_rate": noise_rate,
             "demo_kind": demo_kind,
@@ -92,15 +95,15 @@ def audit(
             "seed": seed,
             "method": "ril-co",
         }
-        if isinstance(demos, Demonstrations):
+        if isinstance(held, Demonstrations):
             wanted["demos"] = DEMONSTRATIONS  # written where training needs it
         run_config = make_config(wanted | dict(settings or {}))
-    loaded, source = _load(demos, run_config, noise_rate, seed, obs_keys)
+    loaded, source = _load(held, run_config, noise_rate, seed, obs_keys)
     check(loaded)
     source = dataclasses.replace(source, pieces=pieces, good=tuple(map(str, good)), bad=tuple(map(str, bad)))
     classify = None
     if run_config is not None and not offline:
-        memory = loaded if isinstance(demos, Demonstrations) else None
+        memory = loaded if isinstance(held, Demonstrations) else None
         options = {"seeds": seeds, "pieces": pieces, "how": how or How(quiet=True)}
         classify = _training(run_config, None if out is None else Path(out), memory, config, options)
     return _judge(loaded, source, config, run_config, classify, good, bad, cut, progress, say)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rilco.data.loading import load_demonstrations
+from rilco.data.loading import Given, from_memory, load_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import AuditError
 from rilco.files import write_atomically
@@ -25,10 +25,8 @@ from rilco.judging.windows import in_pieces
 if TYPE_CHECKING:
     from rilco.tasks.table import Task
 
-Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Audit:
     """Demonstrations and the verdict on them. `save` writes it with a page to look at.
 
@@ -50,6 +48,9 @@ class Audit:
     """What a reader should know besides."""
     task: Task | None = None
     """The environment, where one was given: for pictures, and for formats that name it."""
+
+    def __repr__(self) -> str:
+        return f"Audit({self.demonstrations}, verdict={self.verdict})"
 
     @property
     def kept(self) -> Demonstrations | None:
@@ -95,7 +96,7 @@ class Audit:
 
 
 def load_audit(
-    folder: str | os.PathLike[str], demos: Demonstrations | Paths | None = None, *, trust_env: bool = False
+    folder: str | os.PathLike[str], demos: Given | None = None, *, trust_env: bool = False
 ) -> Audit:
     """An audit that was saved, with its demonstrations read again: from `demos`, or from where they were.
 
@@ -104,16 +105,17 @@ def load_audit(
         >>> audit = rilco.load_audit("audit")
         >>> good = audit.kept or audit.demonstrations  # nothing may be sure enough to keep
     """
+    given = from_memory(demos)
     verdict, source, config, scores, notes = record.read_record(Path(folder))
-    if demos is None and not source.files:
+    if given is None and not source.files:
         raise AuditError(
             f"{folder}: its demonstrations were given in memory, so they cannot be read again. Give them: demos=... in "
             "Python, --demos on the command line."
         )
-    if isinstance(demos, Demonstrations):
-        loaded = demos
+    if isinstance(given, Demonstrations):
+        loaded = given
     else:
-        files = source.files if demos is None else demos
+        files = source.files if given is None else given
         loaded = load_demonstrations(files, source.noise_rate, seed=source.seed, obs_keys=source.obs_keys)
     if loaded.fingerprint() != source.fingerprint:
         raise AuditError(

@@ -65,7 +65,7 @@ class Majority:
     sentence: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Verdict:
     """What is to be kept, what dropped, and why."""
 
@@ -82,6 +82,9 @@ class Verdict:
     """What it rests on, in a sentence."""
     of_pair: np.ndarray
     """[N] the demonstration of each pair."""
+
+    def __repr__(self) -> str:
+        return f"Verdict({self.summary!r}, sure={self.sure}, confidence={self.confidence:.2f})"
 
     @property
     def decisions(self) -> np.ndarray:

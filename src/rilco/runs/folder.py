@@ -116,6 +116,15 @@ class RunFolder:
             os.truncate(self._metrics, size)
 
 
+def check_free(path: Path) -> None:
+    """Raises RunError where a folder holds a run."""
+    if holds_run(path):
+        raise RunError(
+            f"{path}: this folder holds a run already. Continue it with --resume, choose another --out, or "
+            "remove the folder first."
+        )
+
+
 @contextlib.contextmanager
 def open_run(path: Path, config: RunConfig, *, resume: bool) -> Iterator[RunFolder]:
     """Create a run folder, or open the one to resume. Raises RunError if results would be lost or mixed.
@@ -129,11 +138,8 @@ def open_run(path: Path, config: RunConfig, *, resume: bool) -> Iterator[RunFold
         raise RunError(f"{path}: is a file; --out names a folder.")
     existed = path.exists()
     with _locked(path):
-        if not resume and holds_run(path):
-            raise RunError(
-                f"{path}: this folder holds a run already. Continue it with --resume, choose another --out, or "
-                "remove the folder first."
-            )
+        if not resume:
+            check_free(path)
         folder = RunFolder(path)
         policies = path / POLICIES
         remove_unfinished(path, path / PHASES, folder.checkpoints, policies, policies / SNAPSHOTS)
