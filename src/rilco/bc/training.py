@@ -20,12 +20,16 @@ from rilco.bc.learner import INTERVAL, BcLearner, BcState, bc, forget_losses
 from rilco.data.fitting import check_observations
 from rilco.data.loading import Given, from_memory, load_demonstrations
 from rilco.data.record import Demonstrations
+from rilco.errors import DemonstrationError
 from rilco.policy.heads import make_head
 from rilco.policy.saved import Policy
 from rilco.runs.checkpoint import Checkpoint, flatten, unflatten
 from rilco.runs.loop import check_finite
 from rilco.runs.metrics import STOPPED
 from rilco.tasks.actions import Actions
+
+MOST_CHOICES = 10_000
+"""Each is an output of the policy."""
 
 
 def clone(
@@ -75,6 +79,11 @@ class Cloner:
     ) -> None:
         self.config, self.iterations = config, iterations
         given = Actions.of(demos.action, discrete=demos.discrete) if actions is None else actions
+        if max(given.choices, default=0) > MOST_CHOICES:
+            raise DemonstrationError(
+                f"The actions are choices up to {demos.action.max():g}; at most {MOST_CHOICES:,} values are told apart. Number "
+                "them from 0; if they are quantities, store them as floating-point numbers."
+            )
         self.actions = given.fitted(demos.action)
         starts = start_weights(demos.index, config.start_weight, config.start_steps)
         self.data = prepare(demos, config.validation, seed, weights, starts, actions=self.actions)

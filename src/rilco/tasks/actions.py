@@ -16,9 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from rilco.errors import DemonstrationError
-
-MOST_CHOICES = 10_000  # each is an output of the policy
 UNIT_SIZE = (0.1, 10.0)  # the largest of actions that need no unit
 
 
@@ -137,11 +134,6 @@ class Actions:
             return cls(shape, origin=(0.0,) * shape[0], scale=(0.0,) * shape[0]).fitted(action)
         least = np.minimum(action.min(axis=0), 0.0)
         counts = np.rint(action.max(axis=0) - least).astype(int) + 1
-        if counts.max() > MOST_CHOICES:
-            raise DemonstrationError(
-                f"The actions are choices up to {action.max():g}; without an environment at most {MOST_CHOICES:,} values "
-                "are told apart. Number the choices from 0; if they are quantities, store them as floating-point numbers."
-            )
         # A choice needs an alternative; one that was never made does no harm.
         choices = tuple(np.maximum(counts, 2).tolist())
         return cls(() if shape == (1,) else shape, choices, tuple(least.astype(float).tolist()))

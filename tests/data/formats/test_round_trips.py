@@ -39,6 +39,24 @@ def test_what_is_unknown_stays_unknown(tmp_path: Path, demos: Demonstrations, ex
     assert differences(load_file(tmp_path / "a"), bare) == []
 
 
+@pytest.mark.parametrize("columns", [1, 2])
+def test_choices_stay_choices(tmp_path: Path, exact: Format, columns: int) -> None:
+    choices = np.arange(24).reshape(-1, columns) % 5 - 1
+    demos = Demonstrations(np.ones((len(choices), 2)), choices, episode=np.arange(len(choices)) // 4)
+    save_demonstrations(demos, tmp_path / "a", exact.name)
+    assert differences(load_file(tmp_path / "a"), demos) == []
+
+
+def test_integers_in_the_files_of_others_are_choices(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "theirs.hdf5", "w") as file:
+        for k in range(2):
+            file[f"data/demo_{k}/obs/flat"] = np.ones((4, 2))
+            file[f"data/demo_{k}/actions"] = np.array([0, 1, 2, 1])
+    back = load_file(tmp_path / "theirs.hdf5")
+    assert back.discrete
+    assert back.action[:, 0].tolist() == [0, 1, 2, 1] * 2
+
+
 def test_extreme_values_survive(tmp_path: Path, exact: Format) -> None:
     tiny, huge = np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).max
     obs = np.array([[-0.0, tiny], [huge, -huge]], np.float32)

@@ -2,7 +2,8 @@
 
 The columns are obs_0, obs_1, ..., action_0, ... and, where known, episode, demonstrator, reward, terminated, truncated
 and expert. Others are left alone. Truths are 0 and 1, or False and True. Numbers are written with nine digits, which
-float32 needs to come back to the bit. The noise rate and the demonstrators' names have no place and are lost.
+float32 needs to come back to the bit. The noise rate, the demonstrators' names, and whether actions are choices have no place
+and are lost.
 """
 
 from __future__ import annotations

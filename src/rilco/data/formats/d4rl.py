@@ -61,7 +61,7 @@ def save(demos: Demonstrations, path: Path) -> None:
     timeouts[cut.last] = cut.truncated | ~cut.terminated
     with atomic_write(path) as temporary, hdf5.writing(temporary) as file:
         file["observations"] = demos.obs
-        file["actions"] = demos.action
+        file["actions"] = stretches.actions(demos)
         file["rewards"] = np.zeros(len(demos), np.float32) if demos.reward is None else demos.reward
         file["terminals"] = terminals
         file["timeouts"] = timeouts

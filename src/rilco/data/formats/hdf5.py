@@ -127,6 +127,7 @@ class Episodes(NamedTuple):
     obs: np.ndarray  # [N, obs_dim] float32: the chosen parts side by side
     action: np.ndarray  # [N, action_dim] float32
     length: np.ndarray  # [episodes]: pairs in each
+    discrete: bool  # whether actions are stored as integers: choices
     columns: dict[str, np.ndarray]  # [N] each, by the format's name for them
 
 
@@ -176,6 +177,7 @@ def read_episodes(
         _stack([episode.obs for episode in found], length),
         _stack([[episode.action] for episode in found], length),
         length,
+        all(episode.action.dtype.kind in "iu" for episode in found),
         {name: np.concatenate([read(episode.columns[name]) for episode in found]) for name in known},
     )
 

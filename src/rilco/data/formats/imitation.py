@@ -66,7 +66,7 @@ def save(demos: Demonstrations, path: Path) -> None:
     number, truth = {"dtype": "float32", "_type": "Value"}, {"dtype": "bool", "_type": "Value"}
     features = {
         "obs": _sequence(_sequence(number)),
-        "acts": _sequence(_sequence(number)),
+        "acts": _sequence(_sequence({**number, "dtype": "int64"} if demos.discrete else number)),
         "infos": _sequence({"dtype": "string", "_type": "Value"}),
         "terminal": truth,
     }
@@ -151,7 +151,7 @@ def _batch(demos: Demonstrations, cut: stretches.Stretches, first: int, stop: in
 
     columns = {
         "obs": matrices(demos.obs[within], length + 1),
-        "acts": matrices(demos.action[pairs], length),
+        "acts": matrices(stretches.actions(demos, pairs), length),
         "infos": arrow.pack(pa.array(["{}"] * (pairs.stop - pairs.start)), length),
         "terminal": pa.array(cut.terminated[first:stop]),
     }

@@ -180,7 +180,7 @@ def _frames(demos: Demonstrations, cut: stretches.Stretches, first: int, stop: i
     known = cut.truncated[first:stop] | ~cut.terminated[first:stop]
     columns = {
         "observation.state": arrow.rows(demos.obs[pairs]),
-        "action": arrow.rows(demos.action[pairs]),
+        "action": arrow.rows(stretches.actions(demos, pairs)),
         "next.done": at_end,
         "next.truncated": at_end & np.repeat(known, length),
         "timestamp": (frame / FPS).astype(np.float32),

@@ -97,7 +97,7 @@ def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
         terminated=found.columns.get("terminations"),
         truncated=found.columns.get("truncations"),
     )
-    return Demonstrations(found.obs, found.action, discrete=_is_discrete(metadata), **extra)
+    return Demonstrations(found.obs, found.action, discrete=found.discrete or _is_discrete(metadata), **extra)
 
 
 def save(

@@ -39,7 +39,7 @@ def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
         text = hdf5.read_bytes(path, file, stretches.KEY)
     record = stretches.from_bytes(path, text)
     extra = stretches.fields(path, found.length, record, reward=found.columns.get("rewards"))
-    return Demonstrations(found.obs, found.action, **extra)
+    return Demonstrations(found.obs, found.action, discrete=found.discrete, **extra)
 
 
 def save(demos: Demonstrations, path: Path, env: str | None = None) -> None:
@@ -55,7 +55,7 @@ def save(demos: Demonstrations, path: Path, env: str | None = None) -> None:
             demo.attrs["num_samples"] = length
             demo["obs/flat"] = demos.obs[pairs]
             demo["next_obs/flat"] = np.concatenate([demos.obs[pairs][1:], demos.obs[pairs][-1:]])
-            demo["actions"] = demos.action[pairs]
+            demo["actions"] = stretches.actions(demos, pairs)
             demo["dones"] = (np.arange(length) == length - 1).astype(np.int32)
             if demos.reward is not None:
                 demo["rewards"] = demos.reward[pairs]

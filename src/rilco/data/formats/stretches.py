@@ -60,6 +60,12 @@ def split(demos: Demonstrations) -> Stretches:
     return Stretches(start, length, terminated, truncated)
 
 
+def actions(demos: Demonstrations, pairs: slice = slice(None)) -> np.ndarray:
+    """[N, action_dim]: choices as integers, by which every reader knows them."""
+    chosen = demos.action[pairs]
+    return chosen.astype(np.int64) if demos.discrete else chosen
+
+
 def record(demos: Demonstrations, stretches: Stretches) -> dict[str, Any]:
     """All that a format has no place for, as values that fit into JSON."""
     result: dict[str, Any] = {"version": _VERSION, "length": stretches.length.tolist()}
