@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tests.environments import Drift, env_id
 
 import rilco
@@ -175,6 +176,17 @@ def test_policies_by_name(tmp_path: Path) -> None:
         rilco.load_policy("hopper#9")
     with pytest.raises(rilco.RilcoError, match="not a run folder"):
         rilco.load_run(tmp_path)
+
+
+@pytest.mark.bullet
+def test_shipped_policies_are_evaluated_collected_from_and_played_by_name(tmp_path: Path) -> None:
+    pytest.importorskip("PIL")
+    from rilco.cli.play import command as play
+
+    assert rilco.evaluate("hopper#1", episodes=1, workers=1).returns[0] > 2000
+    assert rilco.collect("hopper#1", episodes=1, num_envs=1).obs_dim == 15
+    played = CliRunner().invoke(play, ["hopper#1", "--video", str(tmp_path / "a.gif"), "--max-steps", "3"])
+    assert played.output == f"{tmp_path / 'a.gif'}: 4 frames\n"
 
 
 def test_a_policy_is_collected_from_by_name_in_its_own_environment(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.classifiers import score_by
+from rilco.methods import METHODS
 from rilco.policy.saved import Policy
 from rilco.runs.how import How
 from rilco.tasks.table import Task
@@ -119,6 +121,25 @@ def test_two_choices_at_once_are_learned(tmp_path: Path, method: str) -> None:
     )
     returns = [record["episode_return"] for record in run.metrics()]
     assert np.mean(returns[-20:]) > 0.7 * np.mean(returns[2:22])  # they are negative: a smaller loss
+
+
+REWARDED = [name for name, method in METHODS.items() if method.make_reward is not None and name != "vild"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [*REWARDED, "bc"])
+def test_every_method_learns_from_two_choices_at_once(tmp_path: Path, method: str) -> None:
+    one = demonstrations(episodes=20)
+    demos = replace(one, action=np.concatenate([one.action > 0, one.action], axis=1).astype(int))
+    own = {"bc.hidden_sizes": [16]} if method == "bc" else {**NETWORKS, "classifier.batch": 16}
+    settings = {**TINY, **own, "evaluate_every": -1, "final_episodes": 2}
+    common: dict[str, Any] = {"steps": 320, "workers": 1, "quiet": True, "settings": settings}
+    run = rilco.train(tmp_path / "run", env=env_id("TwoSteps"), method=method, demos=demos, **common)
+    assert run.policy.actions.choices == (2, 3)
+    chosen = run.policy.predict(demos.obs)
+    assert chosen.shape == (len(demos), 2)
+    assert chosen.min() >= 0
+    assert (chosen.max(axis=0) <= (1, 2)).all()
 
 
 def test_classifiers_of_an_audit_score_choices(tmp_path: Path, file: Path) -> None:
