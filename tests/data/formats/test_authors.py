@@ -118,7 +118,7 @@ TEXT = np.array(["a"] * 8, dtype=h5py.string_dtype())
             r"reward_array .* \[8, 1\]; expected \[2",
         ),
         ({"act_array": np.ones((7, 2))}, r"action has the shape \[7, 2\]; expected \[8, 2\]"),
-        ({"mask_array": np.ones((7, 1))}, r"mask_array has the shape \[7, 1\]; expected \[8, 1\]"),
+        ({"mask_array": np.ones((7, 1))}, r"mask_array has the shape \[7, 1\]; expected \[8\]"),
         ({"mask_array": np.ones((8, 2))}, r"mask_array has the shape \[8, 2\]"),
         ({"mask_array": np.float32(1.0)}, r"mask_array has the shape \[\]"),
         ({"mask_array": np.full((8, 1), 2)}, "mask_array holds values other than 0"),

@@ -203,5 +203,5 @@ def test_observation_keys_of_a_format_without(tmp_path: Path, demos: Demonstrati
     for known in FORMATS:
         if not known.has_obs_keys and known.name not in NEED_PYARROW:
             save_demonstrations(demos, tmp_path / known.name, known.name)
-            with pytest.raises(ConfigError, match="no named parts"):
+            with pytest.raises(DemonstrationError, match="without named parts"):
                 load_file(tmp_path / known.name, obs_keys=["state"])

@@ -40,8 +40,14 @@ class Format(NamedTuple):
 def _own(
     module: Any, *extensions: str, signature: bytes = b"", named: bool = False, env: bool = False
 ) -> Format:
+    def recognise(path: Path) -> bool:
+        try:
+            return (path.is_file() if signature else path.is_dir()) and module.recognise(path)
+        except Exception:  # of another format, or damaged; loading explains it
+            return False
+
     name = module.__name__.rpartition(".")[2]
-    return Format(name, extensions, signature, module.recognise, module.load, module.save, named, env)
+    return Format(name, extensions, signature, recognise, module.load, module.save, named, env)
 
 
 FORMATS: tuple[Format, ...] = (
@@ -106,33 +112,23 @@ def load_file(
     obs_keys = (obs_keys,) if isinstance(obs_keys, str) else tuple(obs_keys)
     source = _locate(path)
     known = _format_of(source)
-    if obs_keys and not known.has_obs_keys:
-        if flat_too:
-            return _read_from(source, known.load(source))
-        raise ConfigError(
-            f"{source}: the format {known.name} has no named parts of observations, and the observation keys "
-            f"{', '.join(obs_keys)} were asked for. Leave the keys out."
-        )
     if len(set(obs_keys)) < len(obs_keys):
         raise ConfigError(f"An observation key is named twice: {', '.join(obs_keys)}. Name each once.")
-    options: dict[str, Any] = {"obs_keys": obs_keys} if obs_keys else {}
     try:
-        return _read_from(source, _load(known, source, options, flat_too=flat_too))
+        demos = _load(known, source, obs_keys, flat_too=flat_too)
     except MemoryError as error:
         raise DemonstrationError(
             f"{source}: there is not enough memory for it ({error}). Split it, or free some memory."
         ) from error
-
-
-def _read_from(source: Path, demos: Demonstrations) -> Demonstrations:
-    """The demonstrations, with the name of their file. They are not made again: every pair was checked already."""
-    object.__setattr__(demos, "files", (source.name,))
+    object.__setattr__(demos, "files", (source.name,))  # not made again: every pair was checked already
     return demos
 
 
-def _load(known: Format, source: Path, options: dict[str, Any], *, flat_too: bool) -> Demonstrations:
+def _load(known: Format, source: Path, obs_keys: tuple[str, ...], *, flat_too: bool) -> Demonstrations:
     try:
-        return known.load(source, **options)
+        if obs_keys and not known.has_obs_keys:
+            raise NoNamedPartsError(source, obs_keys)
+        return known.load(source, obs_keys=obs_keys) if obs_keys else known.load(source)
     except NoNamedPartsError:
         if not flat_too:
             raise
@@ -166,13 +162,11 @@ def target_format(path: str | os.PathLike[str], format_name: str | None) -> tupl
     """Where `save_demonstrations` would write, and in which format. Raises ConfigError where it could not."""
     name = os.fspath(path)
     if name.startswith(minari.PREFIX):
-        target, fitting = (
-            minari.local_path(name.removeprefix(minari.PREFIX)),
-            _by_name(format_name or "minari"),
-        )
+        target, format_name = minari.local_path(name.removeprefix(minari.PREFIX)), format_name or "minari"
     else:
         target = Path(path).expanduser()
-        fitting = _by_name(format_name) if format_name else _by_extension(target)
+    by_name = [known for known in formats() if known.name == format_name]
+    fitting = by_name if format_name else _by_extension(target)
     if fitting:
         return target, fitting[0]
     wanted = f"format {format_name!r}" if format_name else f"extension {target.suffix!r}"
@@ -229,10 +223,6 @@ def _format_of(source: Path) -> Format:
             f"{_known_formats()}. Save the arrays as npz, with the names obs and action."
         )
     return fitting[0]
-
-
-def _by_name(format_name: str) -> list[Format]:
-    return [known for known in formats() if known.name == format_name]
 
 
 def _by_extension(path: Path) -> list[Format]:

@@ -6,6 +6,7 @@ mask_array [N, 1] (0 = the episode ended here, by failing or by the time limit a
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
@@ -40,27 +41,16 @@ def load(path: Path) -> Demonstrations:
     """Reads all but the next observations. The ground truth is the file's name, and unknown without it."""
     with parsing(path, "HDF5"), h5py.File(path, "r") as file:
         arrays = hdf5.read_flat(path, file, _REQUIRED, ("reward_array",), _LAYOUT)
-    pairs = arrays["obs_array"].shape[:1]
-    for name in ("mask_array", "reward_array"):
-        shape = arrays[name].shape if name in arrays else pairs
-        if shape not in (pairs, (*pairs, 1)):
-            raise DemonstrationError(
-                f"{path}: {name} has the shape {list(shape)}; expected {[*pairs, 1]}, one value for each row "
-                "of obs_array. Check how the file was written."
-            )
-    mask = arrays["mask_array"].ravel()
-    if not np.isin(mask, (0, 1)).all():
-        raise DemonstrationError(
-            f"{path}: mask_array holds values other than 0 (the episode ended here) and 1. Write it again."
-        )
+    pairs = math.prod(arrays["obs_array"].shape[:1])
+    going_on = hdf5.flags(path, arrays, "mask_array", pairs)
     grade = quality(path)
-    ended_before = np.append(False, mask[:-1] == 0)[: len(mask)]
+    ended_before = np.append(False, ~going_on[:-1])[:pairs]
     return Demonstrations(
         arrays["obs_array"],
         arrays["act_array"],
         episode=np.cumsum(ended_before),
-        reward=arrays["reward_array"].ravel() if "reward_array" in arrays else None,
-        expert=None if grade is None else np.full(len(mask), grade == 1.0),
+        reward=hdf5.column(path, arrays, "reward_array", pairs) if "reward_array" in arrays else None,
+        expert=None if grade is None else np.full(pairs, grade == 1.0),
         demonstrator_names=(path.name,),
         where=str(path),
     )

@@ -36,20 +36,17 @@ def load(path: Path) -> Demonstrations:
         if arrays[name].shape[:1] in ((), (0,)):
             raise DemonstrationError(f"{path}: {name} is empty; expected at least one pair.")
     pairs = len(arrays["observations"])
-    flags = {name: _flags(path, arrays, name, pairs) for name in ("terminals", "timeouts")}
-    reward = _column(path, arrays, "rewards", pairs)
-    ended = np.zeros(pairs, bool)
-    for values in flags.values():
-        if values is not None:
-            ended |= values
+    terminated = hdf5.flags(path, arrays, "terminals", pairs)
+    truncated = hdf5.flags(path, arrays, "timeouts", pairs) if "timeouts" in arrays else None
+    ended = terminated if truncated is None else terminated | truncated
     start = np.concatenate([[0], np.flatnonzero(ended[:-1]) + 1])
     extra = stretches.fields(
         path,
         np.diff(start, append=pairs),
         stretches.from_bytes(path, text),
-        reward=reward,
-        terminated=flags["terminals"],
-        truncated=flags["timeouts"],
+        reward=hdf5.column(path, arrays, "rewards", pairs) if "rewards" in arrays else None,
+        terminated=terminated,
+        truncated=truncated,
     )
     return Demonstrations(arrays["observations"], arrays["actions"], **extra)
 
@@ -66,23 +63,3 @@ def save(demos: Demonstrations, path: Path) -> None:
         file["terminals"] = terminals
         file["timeouts"] = timeouts
         file[f"metadata/{stretches.KEY}"] = np.frombuffer(stretches.to_bytes(demos, cut), np.uint8)
-
-
-def _column(path: Path, arrays: dict[str, np.ndarray], name: str, pairs: int) -> np.ndarray | None:
-    if name not in arrays:
-        return None
-    if arrays[name].shape not in ((pairs,), (pairs, 1)):
-        raise DemonstrationError(
-            f"{path}: {name} has the shape {list(arrays[name].shape)}; expected {[pairs]}, one value for each "
-            "row of observations. Check how the file was written."
-        )
-    return arrays[name].reshape(pairs)
-
-
-def _flags(path: Path, arrays: dict[str, np.ndarray], name: str, pairs: int) -> np.ndarray | None:
-    column = _column(path, arrays, name, pairs)
-    if column is None or column.dtype == bool:
-        return column
-    if not ((column == 0) | (column == 1)).all():
-        raise DemonstrationError(f"{path}: {name} holds values other than 0 and 1. Write it again.")
-    return column == 1

@@ -24,14 +24,9 @@ _MAX_DEPTH = 3  # of groups of observations
 
 
 def holds(path: Path, *names: str) -> bool:
-    """Whether the path is an HDF5 file with any of these at its top; never raises."""
-    try:
-        if not path.is_file():
-            return False
-        with h5py.File(path, "r") as file:
-            return any(name in file for name in names)
-    except Exception:  # not HDF5, or damaged; loading explains it
-        return False
+    """Whether an HDF5 file has any of these at its top."""
+    with h5py.File(path, "r") as file:
+        return any(name in file for name in names)
 
 
 @contextlib.contextmanager
@@ -110,6 +105,24 @@ def read_flat(
     datasets = {name: array(path, file, name) for name in wanted}
     check_size(path, sum(dataset.nbytes for dataset in datasets.values()))
     return {name: read(dataset) for name, dataset in datasets.items()}
+
+
+def column(path: Path, arrays: dict[str, np.ndarray], name: str, pairs: int) -> np.ndarray:
+    """[pairs]: a value for each pair, stored as [pairs] or [pairs, 1]."""
+    if arrays[name].shape not in ((pairs,), (pairs, 1)):
+        raise DemonstrationError(
+            f"{path}: {name} has the shape {list(arrays[name].shape)}; expected {[pairs]}, one value for each "
+            "observation. Check how the file was written."
+        )
+    return arrays[name].reshape(pairs)
+
+
+def flags(path: Path, arrays: dict[str, np.ndarray], name: str, pairs: int) -> np.ndarray:
+    """[pairs] bool: such a column of zeros and ones."""
+    found = column(path, arrays, name, pairs)
+    if not np.isin(found, (0, 1)).all():
+        raise DemonstrationError(f"{path}: {name} holds values other than 0 and 1. Write it again.")
+    return found == 1
 
 
 def read_bytes(path: Path, parent: h5py.Group, name: str) -> bytes | None:

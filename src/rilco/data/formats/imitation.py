@@ -27,10 +27,7 @@ _MOST_PAIRS = 2**20  # of a record batch, whose offsets have 32 bits
 
 
 def recognise(path: Path) -> bool:
-    try:
-        return (path / _STATE).is_file() and (path / _INFO).is_file()
-    except OSError:
-        return False
+    return (path / _STATE).is_file() and (path / _INFO).is_file()
 
 
 def load(path: Path) -> Demonstrations:

@@ -37,10 +37,7 @@ _OPTIONAL = ("next.reward", "next.done", "next.truncated")
 
 
 def recognise(path: Path) -> bool:
-    try:
-        return (path / _INFO).is_file()
-    except OSError:
-        return False
+    return (path / _INFO).is_file()
 
 
 def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:

@@ -49,20 +49,14 @@ def local_path(dataset_id: str) -> Path:
 
 def find_local(dataset_id: str) -> Path | None:
     """The folder of a dataset in Minari's own folder, if there is one of that id."""
-    if not _ID.fullmatch(dataset_id) or not (_root() / dataset_id / "data" / _METADATA).is_file():
-        return None
-    return _root() / dataset_id
+    here = _ID.fullmatch(dataset_id) and (_root() / dataset_id / "data" / _METADATA).is_file()
+    return _root() / dataset_id if here else None
 
 
 def recognise(path: Path) -> bool:
     """Whether there is a metadata.json that names its storage. One in a folder called data is always Minari's."""
-    try:
-        data = _data_folder(path)
-        return data is not None and (
-            data != path or "data_format" in json.loads((data / _METADATA).read_bytes())
-        )
-    except Exception:  # damaged; loading explains it
-        return False
+    data = _data_folder(path)
+    return data is not None and (data != path or "data_format" in json.loads((data / _METADATA).read_bytes()))
 
 
 def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
@@ -125,7 +119,8 @@ def save(
                     group.attrs[name] = value
                 for name, values in _episode(demos, cut, k).items():
                     group[name] = values
-        _write_metadata(data, metadata)
+        size = (data / _HDF5).stat().st_size
+        (data / _METADATA).write_text(json.dumps({**metadata, "dataset_size": round(size / 1e6, 1)}))
 
 
 def _root() -> Path:
@@ -144,9 +139,12 @@ def _episode(demos: Demonstrations, cut: stretches.Stretches, k: int) -> dict[st
     length = cut.length[k]
     pairs = slice(cut.start[k], cut.start[k] + length)
     at_end = np.arange(length) == length - 1
+    action = stretches.actions(demos, pairs)
     return {
         "observations": np.concatenate([demos.obs[pairs], demos.obs[pairs][-1:]]),
-        "actions": demos.action[pairs] if not demos.discrete else _choices(demos, pairs),
+        "actions": action[:, 0]
+        if demos.discrete and demos.action_dim == 1
+        else action,  # one choice is a number
         "rewards": np.zeros(length, np.float32) if demos.reward is None else demos.reward[pairs],
         "terminations": at_end & cut.terminated[k],
         "truncations": at_end & cut.truncated[k],
@@ -167,20 +165,9 @@ def _metadata(demos: Demonstrations, cut: stretches.Stretches, path: Path, env: 
     return metadata if env is None else {**metadata, "env_spec": _specification(env)}
 
 
-def _write_metadata(data: Path, metadata: dict[str, Any]) -> None:
-    size = sum(file.stat().st_size for file in data.rglob("*") if file.is_file())
-    (data / _METADATA).write_text(json.dumps({**metadata, "dataset_size": round(size / 1e6, 1)}))
-
-
 def _box(size: int) -> str:
     low, high = [-np.inf] * size, [np.inf] * size
     return json.dumps({"type": "Box", "dtype": "float32", "shape": [size], "low": low, "high": high})
-
-
-def _choices(demos: Demonstrations, pairs: slice) -> np.ndarray:
-    """Actions as Minari stores them: one choice is a number, several are a row."""
-    action = demos.action[pairs].astype(np.int64)
-    return action[:, 0] if demos.action_dim == 1 else action
 
 
 def _discrete(demos: Demonstrations) -> str:
