@@ -230,6 +230,13 @@ class Huge(Drift):
         return 1e30 * super()._observe()
 
 
+class Bursts(Huge):
+    """The same, but only after the first step."""
+
+    def _observe(self):
+        return super()._observe() if self.age else Drift._observe(self)
+
+
 def make_drift(unit: float = 1.0) -> gymnasium.Env:
     """A factory, as users have them."""
     return gymnasium.wrappers.TimeLimit(Units(unit), 5)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -275,6 +276,7 @@ CHOICES = np.arange(PAIRS) % 2  # of Steps there are more
         ),
         ({"env": env_id("Named"), "settings": {"obs_keys": "state/z"}}, "state/z.*state/y"),
         ({"demos": changed(obs=np.full((PAIRS, 2), 1e30))}, r"reach 1e\+30 in dimension 0"),
+        ({"demos": None}, "needs demonstrations.*audit.kept is None where"),
         ({"callback": "print"}, "callback='print': expected a function"),
         ({"callback": [print, None]}, r"callback=\[.*None\]: expected a function"),
         ({"demos": changed(action=100 * demonstrations().action)}, "times as large .* other units"),
@@ -285,6 +287,20 @@ def test_bad_input_is_refused_before_training(tmp_path: Path, options: dict[str,
     with pytest.raises(rilco.RilcoError, match=said):
         train(tmp_path / "run", **{"demos": demonstrations(), **options})
     assert list(tmp_path.iterdir()) == [], "nothing was begun"
+
+
+def test_observations_that_grow_too_large_later_end_the_run(tmp_path: Path) -> None:
+    with pytest.raises(rilco.RilcoError, match=r"Iteration 1: the environment showed \d.*e\+\d\d; expected"):
+        train(tmp_path / "run", env="tests.environments:Bursts", demos=demonstrations())
+
+
+def test_an_id_that_workers_do_not_know_is_told_how_to_name(tmp_path: Path) -> None:
+    gymnasium.register("OnlyHere-v0", entry_point="tests.environments:Drift")
+    try:
+        with pytest.raises(rilco.RilcoError, match="know no id that only your program registers"):
+            train(tmp_path / "run", env="OnlyHere-v0", demos=demonstrations())
+    finally:
+        gymnasium.registry.pop("OnlyHere-v0")
 
 
 def test_cloning_without_an_environment_checks_what_can_be_checked(tmp_path: Path) -> None:

@@ -19,10 +19,12 @@ from rilco.data.collect import collect
 from rilco.data.formats import save_demonstrations
 from rilco.data.inspect import inspect
 from rilco.data.record import Demonstrations
+from rilco.data.run_data import read_data
 from rilco.errors import ConfigError
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.classifiers import score_by
 from rilco.methods import METHODS
+from rilco.options import make_config
 from rilco.policy.saved import Policy
 from rilco.runs.how import How
 from rilco.tasks.table import Task
@@ -191,6 +193,19 @@ def test_named_observations_in_environment_and_file(tmp_path: Path) -> None:
     obs, _ = env.reset(seed=1)
     assert run.last_policy.predict(run.config.task.flatten(obs)).shape == ()
     assert chosen.config.task.flatten(obs).tolist() == obs["state"]["y"].tolist()
+
+
+@pytest.mark.parametrize("one_hot", [True, False], ids=["one-hot", "number"])
+def test_keys_choose_columns_of_flat_demonstrations(tmp_path: Path, one_hot: bool) -> None:
+    """A file without named parts that holds the whole vector, in the stated order: clock, state/a, state/y."""
+    clock, side, y = np.arange(6.0)[:, None], np.arange(6) % 2, np.arange(6.0, 18.0).reshape(6, 2)
+    sides = np.eye(2)[side] if one_hot else side[:, None]
+    save_demonstrations(Demonstrations(np.hstack([clock, sides, y]), side), tmp_path / "flat.npz")
+    options = {"env": env_id("Named"), "method": "bc", "demos": tmp_path / "flat.npz"}
+    chosen = read_data(make_config({**options, "obs_keys": "state/y,clock"}), print).demos
+    assert chosen.obs.tolist() == np.hstack([y, clock]).tolist()
+    every = read_data(make_config(options), print).demos
+    assert every.obs.tolist() == np.hstack([clock, np.eye(2)[side], y]).tolist()
 
 
 @pytest.mark.slow

@@ -145,7 +145,8 @@ class RunConfig:
         if not self.demos and (self.noise_rate is None or self.task.task is None):
             raise ConfigError(
                 f"--method {self.method} imitates, so it needs demonstrations: give --demos FILE..., or, with a "
-                "Bullet --task, a --noise-rate alone to use its standard dataset."
+                "Bullet --task, a --noise-rate alone to use its standard dataset. From Python, demos=audit.kept is "
+                "None where an audit was not sure enough to keep anything."
             )
 
     @property

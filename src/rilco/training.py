@@ -17,9 +17,10 @@ import numpy as np
 
 from rilco.bc.training import Cloner
 from rilco.config import RunConfig
+from rilco.data.fitting import LARGEST_OBS
 from rilco.data.record import Demonstrations
 from rilco.data.run_data import Data, read_data
-from rilco.errors import ConfigError, RunError
+from rilco.errors import ConfigError, RunError, TrainingError
 from rilco.learning import Learner, LearnerState, make_learner, to_experience
 from rilco.methods import find, make_policy_learner, make_reward_learner
 from rilco.normalizer import normalize, on_device, on_host, update_normalizer
@@ -133,6 +134,11 @@ class Trainer:
 
         def observe(obs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             nonlocal statistics
+            if (largest := np.abs(obs).max()) >= LARGEST_OBS:
+                raise TrainingError(
+                    f"Iteration {self.iteration + 1}: the environment showed {largest:g}; expected less than "
+                    f"{LARGEST_OBS:g}, since squares of larger numbers overflow. Scale its observations."
+                )
             statistics = update_normalizer(statistics, obs)
             return statistics.mean, statistics.var
 

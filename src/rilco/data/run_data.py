@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,9 +10,11 @@ from typing import Any, NamedTuple
 from rilco.config import RunConfig
 from rilco.data.fitting import check_observations, fit
 from rilco.data.loading import load_demonstrations
-from rilco.data.record import Demonstrations, by_episode
+from rilco.data.record import Demonstrations, by_episode, source_names
 from rilco.data.standard import Say, standard_files
+from rilco.errors import TaskError
 from rilco.methods import check_actions, find
+from rilco.tasks.table import Task
 
 
 class Data(NamedTuple):
@@ -66,7 +69,23 @@ def _load(config: RunConfig, files: Sequence[str], noise_rate: float | None = No
     names = spaces.observations.names
     keys: dict[str, Any] = {"obs_keys": names, "flat_too": True} if names else {"obs_keys": config.obs_keys}
     demos = load_demonstrations(files, noise_rate, seed=config.seed, **keys)
-    return fit(demos, spaces, config.task.name)
+    return fit(_chosen(demos, config.task), spaces, config.task.name)
+
+
+def _chosen(demos: Demonstrations, task: Task) -> Demonstrations:
+    """Flat observations of all that the environment shows, cut to the chosen parts."""
+    if not task.obs_keys or demos.obs_dim == task.spaces().observations.width:
+        return demos
+    try:
+        whole = dataclasses.replace(task, obs_keys=()).spaces().observations
+    except TaskError:  # such as an image: no file holds that in a flat vector
+        return demos
+    obs = whole.encode(demos.obs, source_names(demos))
+    return (
+        dataclasses.replace(demos, obs=whole.choose(obs, task.obs_keys))
+        if obs.shape[1] == whole.width
+        else demos
+    )
 
 
 def _warn_if_few(demos: Demonstrations, config: RunConfig) -> None:

@@ -56,9 +56,10 @@ def make_environment(
     except Exception as error:  # an environment's constructor may raise anything
         given = f" with {options}" if options else ""
         raise TaskError(
-            f"--env {name}: it could not be made{given}: {type(error).__name__}: {error}. Check the name and its "
-            "keyword arguments. An environment of yours is named 'module:EnvId-v0' or 'module:factory', and the module "
-            "must be importable (set PYTHONPATH=. for one in this folder)."
+            f"--env {name}: it could not be made{given}: {type(error).__name__}: {str(error).rstrip('.')}. Check the "
+            "name and its keyword arguments. An environment of yours is named 'module:EnvId-v0' or 'module:factory'. "
+            "Workers import that module, and know no id that only your program registers. It must be importable "
+            "(set PYTHONPATH=. for one in this folder)."
         ) from error
     if not isinstance(env, gymnasium.Env):
         raise TaskError(f"--env {name}: it made a {type(env).__name__}; expected a gymnasium.Env.")

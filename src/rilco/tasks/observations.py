@@ -92,6 +92,12 @@ class Observations:
             [part.encode(values, where) for part, values in zip(self.parts, columns, strict=True)], axis=1
         )
 
+    def choose(self, obs: np.ndarray, names: Sequence[str]) -> np.ndarray:
+        """[N, width] to the columns of some parts, in the order given."""
+        columns = np.split(obs, np.cumsum([part.width for part in self.parts])[:-1], axis=1)
+        named = {part.name: values for part, values in zip(self.parts, columns, strict=True)}
+        return np.concatenate([named[name] for name in names], axis=1)
+
 
 def _entry(obs: Any, name: str, env_name: str) -> Any:
     for key in name.split("/") if name else ():
