@@ -23,7 +23,7 @@ from rilco.data.mixing import mix
 from rilco.data.record import Demonstrations, concatenate
 from rilco.data.standard import standard_files
 from rilco.judging.audit import audit
-from rilco.judging.truth import compare
+from rilco.judging.verdict import compare
 from rilco.runs.how import How
 from rilco.tasks.table import Task
 

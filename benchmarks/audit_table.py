@@ -27,7 +27,7 @@ from rilco.judging.audit_config import AuditConfig
 from rilco.judging.classifiers import Scores
 from rilco.judging.decision import decide
 from rilco.judging.simulator import train_and_classify
-from rilco.judging.truth import auroc
+from rilco.judging.verdict import auroc
 from rilco.judging.windows import group, in_pieces
 from rilco.options import make_config
 from rilco.runs.how import How

@@ -21,7 +21,7 @@ from rilco.judging.audit import audit_run
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.classifiers import CrossFitted, Scores, score_by
 from rilco.judging.simulator import Classified, classify_run, train_and_classify, training_steps
-from rilco.judging.truth import auroc
+from rilco.judging.verdict import auroc
 from rilco.judging.windows import group
 from rilco.methods import make_reward_learner
 from rilco.normalizer import init_normalizer, normalize

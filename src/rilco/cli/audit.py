@@ -20,21 +20,9 @@ if TYPE_CHECKING:
     from rilco.judging.audit import Audit
     from rilco.runs.interrupt import StopSignal
 
-OF_DATA = (
-    "task",
-    "env",
-    "env_kwargs",
-    "demos",
-    "noise_rate",
-    "demo_kind",
-    "obs_keys",
-    "steps",
-    "seed",
-    "seeds",
-    "settings",
-)
-"""Options that say what to judge and train. A run has its own."""
 OF_TRAINING = ("steps", "seeds", "settings")
+OF_INPUT = ("task", "env", "env_kwargs", "demos", "noise_rate", "demo_kind", "obs_keys", "seed")
+"""Options that say what to judge. A run has its own, as it has those of training."""
 WRITTEN = ("keep", "drop", "annotate")
 
 writing_options = options(
@@ -137,7 +125,9 @@ def _folder(options: dict[str, Any]) -> Path:
         raise ConfigError(
             "Name at least one file of demonstrations: --demos FILE. Or a Bullet task, to try it: --task hopper."
         )
-    return Path(f"audit-{name.replace('/', '-')}")
+    from rilco.judging.before import plain
+
+    return Path(f"audit-{plain(name).replace('/', '-')}")
 
 
 def _given(names: tuple[str, ...], options: dict[str, Any]) -> str:
@@ -150,7 +140,7 @@ def _of_run(options: dict[str, Any], how: dict[str, Any]) -> Audit:
     from rilco.judging.audit import audit_run
     from rilco.runs.folder import Run
 
-    if given := _given(OF_DATA, options):
+    if given := _given((*OF_INPUT, *OF_TRAINING), options):
         raise ConfigError(
             f"{options['run']}: a run has its own environment, demonstrations and settings; leave out {given}, or "
             "leave out the run to train afresh."
@@ -184,7 +174,7 @@ def _of_data(options: dict[str, Any], out: Path, how: dict[str, Any]) -> Audit:
 def describe(made: Audit) -> None:
     """Print the verdict in a few lines, and how it compares with the labels where there are any."""
     from rilco.judging.page import headline, percent
-    from rilco.judging.truth import compare
+    from rilco.judging.verdict import compare
 
     verdict = made.verdict
     sure = "" if all(verdict.decisions == "unsure") else f" ({percent(verdict.confidence)} sure)"
@@ -284,7 +274,7 @@ def check_formats_of(demos: Demonstrations, options: dict[str, Any]) -> None:
 
 def write_datasets(made: Audit, options: dict[str, Any]) -> None:
     from rilco.cli.demos import save
-    from rilco.judging.annotate import save_annotated
+    from rilco.judging.result import save_annotated
 
     unsure = [one.index for one in made.verdict.demonstrations if one.decision == "unsure"]
     if options["unsure"] is not None:

@@ -21,12 +21,19 @@ from rilco.judging.opinion import Opinion
 from rilco.judging.verdict import Decision, Family, Judgement, Majority, Verdict
 
 FORMAT = "rilco-audit-2"
-JSON, CSV, PAIRS, PAGE, DELETE = (
-    "audit.json",
-    "demonstrations.csv",
-    "pairs.npz",
-    "index.html",
-    "episodes_to_delete.txt",
+JSON, CSV, PAIRS = "audit.json", "demonstrations.csv", "pairs.npz"
+PAGE, DELETE = "index.html", "episodes_to_delete.txt"
+COLUMNS = (
+    "index",
+    "name",
+    "demonstrator",
+    "pairs",
+    "decision",
+    "probability",
+    "score",
+    "family",
+    "judge",
+    "reason",
 )
 DECISIONS: tuple[Decision, ...] = ("keep", "drop", "unsure")
 _Record = TypeVar("_Record")
@@ -101,39 +108,14 @@ def to_csv(verdict: Verdict) -> str:
     """A row a demonstration, in their own order. `rilco audit apply` reads it back."""
     names = {family.index: family.name for family in verdict.families}
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(
-        (
-            "index",
-            "name",
-            "demonstrator",
-            "pairs",
-            "decision",
-            "probability",
-            "score",
-            "family",
-            "judge",
-            "reason",
-        )
-    )
+    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
+    writer.writeheader()
     for one in verdict.demonstrations:
+        row = {name: getattr(one, name) for name in COLUMNS}
         # A probability beside "unsure" would say otherwise.
-        likely = "" if one.decision == "unsure" else f"{one.probability:.3f}"
-        family = names.get(one.family, "")
-        writer.writerow(
-            (
-                one.index,
-                one.name,
-                one.demonstrator,
-                one.pairs,
-                one.decision,
-                likely,
-                f"{one.score:.6g}",
-                family,
-                one.judge,
-                one.reason,
-            )
-        )
+        row["probability"] = "" if one.decision == "unsure" else f"{one.probability:.3f}"
+        row |= {"score": f"{one.score:.6g}", "family": names.get(one.family, "")}
+        writer.writerow(row)
     return out.getvalue()
 
 

@@ -1,13 +1,14 @@
-"""One verdict from all opinions."""
+"""One verdict from all opinions, and how good it is where labels are known."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from rilco.data.record import Demonstrations
 from rilco.judging.config import JudgingConfig
 from rilco.judging.opinion import Opinion
 
@@ -125,3 +126,49 @@ def decide(probability: float, config: JudgingConfig) -> Decision:
     if probability >= config.unsure_to:
         return "keep"
     return "drop" if probability <= config.unsure_from else "unsure"
+
+
+# -- for measuring the method, never part of it ------------------------------------------------------------------
+
+
+class Truth(NamedTuple):
+    """A verdict against the labels. None where one class is missing."""
+
+    auroc: float | None
+    """The chance that a good demonstration scores above a bad one."""
+    good_kept: float | None
+    """Share of the good pairs that are kept."""
+    bad_kept: float | None
+    """Share of the bad pairs that are kept."""
+    good_dropped: float | None
+    """Share of the good pairs that are dropped."""
+    bad_dropped: float | None
+    """Share of the bad pairs that are dropped."""
+
+
+def compare(verdict: Verdict, demos: Demonstrations) -> Truth | None:
+    """None where no labels are known."""
+    good = demos.expert
+    if good is None:
+        return None
+    share = np.bincount(verdict.of_pair, good) / np.bincount(verdict.of_pair)
+    decision = np.array([one.decision for one in verdict.demonstrations])[verdict.of_pair]
+    kept, dropped = decision == "keep", decision == "drop"
+    return Truth(
+        auroc(np.array([one.score for one in verdict.demonstrations]), share > 0.5),
+        *(
+            float(chosen[which].mean()) if which.any() else None
+            for chosen in (kept, dropped)
+            for which in (good, ~good)
+        ),
+    )
+
+
+def auroc(scores: np.ndarray, positive: np.ndarray) -> float | None:
+    """The chance that a positive scores above a negative, ties counting half; None where one kind is missing."""
+    ups, downs = int(positive.sum()), int((~positive).sum())
+    if not ups or not downs:
+        return None
+    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2.0)[place]
+    return float((ranks[positive].sum() - ups * (ups + 1) / 2.0) / (ups * downs))
