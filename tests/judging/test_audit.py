@@ -501,3 +501,31 @@ def test_audits_have_no_pickle(tmp_path: Path) -> None:
     made.save(tmp_path)
     with np.load(tmp_path / "pairs.npz", allow_pickle=False) as arrays:
         assert set(arrays.files) == {"demonstration", "keep", "drop"}
+
+
+def test_too_few_demonstrations_are_said_before_anything_is_judged(tmp_path: Path) -> None:
+    said: list[str] = []
+    page = audit(arrays(2), say=said.append).save(tmp_path)
+    assert "Only 2 demonstrations" in said[0]
+    assert "--pieces" in said[0]
+    assert said[0] in page.read_text()
+    assert not audit(arrays(6)).notes
+
+
+def arrays(count: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(0)
+    obs = rng.normal(size=(20 * count, 2)).astype(np.float32)
+    return {"obs": obs, "action": obs[:, :1] * 0.5, "episode": np.repeat(np.arange(count), 20)}
+
+
+def test_a_name_that_turns_the_writing_round_is_spelled_out_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.savez("a\u202eb.npz", **arrays(6))  # type: ignore[arg-type]
+    result = command("--demos", "a\u202eb.npz")
+    assert result.exit_code == 0
+    assert "\u202e" not in result.output
+    page = (tmp_path / "audit-a\\u202eb" / "index.html").read_text()
+    assert "Audit of a\\u202eb.npz" in page
+    assert "\u202e" not in page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
 import re
 from typing import Any
@@ -43,6 +44,14 @@ def test_the_head_says_it_without_a_script() -> None:
     assert "6 of 18 demonstrations look bad" in text
     assert "Most demonstrations are good. Family A is the largest." in text
     assert "<b>Assumed:</b>" in text
+
+
+def test_where_the_majority_is_in_doubt_nothing_says_sure() -> None:
+    made = make_audit()
+    doubted = dataclasses.replace(made.verdict.majority, agree=False)
+    verdict = dataclasses.replace(made.verdict, majority=doubted, confidence=0.8)
+    text = render_page(dataclasses.replace(made, verdict=verdict))
+    assert "<strong>Not sure</strong>" in text
 
 
 @pytest.mark.parametrize(

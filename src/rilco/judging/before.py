@@ -12,6 +12,7 @@ from rilco.data.record import Demonstrations
 from rilco.errors import AuditError, ConfigError, RilcoError
 from rilco.files import scratch
 from rilco.judging.config import JudgingConfig
+from rilco.words import plural
 
 if TYPE_CHECKING:
     from rilco.tasks.table import Task
@@ -34,7 +35,14 @@ def check_demonstrations(demos: Demonstrations, config: JudgingConfig) -> tuple[
             f"longest has {length.max()}. Does every row have an episode number of its own? Leave the numbers out, and "
             "judge the rows in pieces: --pieces 50."
         )
-    return _absurd(demos)
+    long_enough = int((length >= config.min_pairs).sum())
+    if long_enough >= config.min_demonstrations:
+        return _absurd(demos)
+    few = (
+        f"Only {plural(long_enough, 'demonstration')} of at least {config.min_pairs} pairs: too few to compare, so all are "
+        f"unsure. Give at least {config.min_demonstrations}, or judge in pieces: --pieces 50."
+    )
+    return (few, *_absurd(demos))
 
 
 def _absurd(demos: Demonstrations) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rilco.judging.before import plain
 from rilco.judging.joining import proposed_cut
 from rilco.judging.pictures import Film, Gallery
 from rilco.judging.signals import choose_signals
@@ -89,12 +90,7 @@ def page_data(audit: Audit, gallery: Gallery) -> dict[str, Any]:
             "label": _labels(demos, verdict),
         },
         "families": [
-            {
-                "name": family.name,
-                "typical": family.typical,
-                "oddest": family.oddest,
-                "majority": family.majority,
-            }
+            {name: getattr(family, name) for name in ("name", "typical", "oddest", "majority")}
             for family in verdict.families
         ],
         "opinions": [
@@ -151,9 +147,11 @@ def _words(audit: Audit) -> dict[str, str]:
         word: sum(one.pairs for one in judged if one.decision == word) for word in ("keep", "drop", "unsure")
     }
     counts = {word: sum(one.decision == word for one in judged) for word in pairs}
-    named = audit.source.environment or ", ".join(Path(file).name for file in audit.source.files[:3])
+    named = audit.source.environment or ", ".join(plain(Path(file).name) for file in audit.source.files[:3])
     total = max(1, sum(pairs.values()))
     undecided = counts["unsure"] == len(judged)
+    # Where the majority is in doubt the assumption says so, and this must not say otherwise.
+    sure = verdict.confidence if verdict.majority.agree else 0.0
     return {
         "title": f"Audit of {named or 'demonstrations'}",
         "named": named or "demonstrations",
@@ -161,9 +159,7 @@ def _words(audit: Audit) -> dict[str, str]:
         "summary": verdict.summary,
         "assumption": verdict.assumption,
         "majority": capitalised(verdict.majority.sentence),
-        "sure": "Undecided"
-        if undecided
-        else next(word for least, word in _SURE if verdict.confidence >= least),
+        "sure": "Undecided" if undecided else next(word for least, word in _SURE if sure >= least),
         "confidence": "" if undecided else percent(verdict.confidence),
         **{word: f"{counts[word]:,}" for word in counts},
         **{f"{word}_share": f"{percent(pairs[word] / total)} of the pairs" for word in pairs},

@@ -55,6 +55,9 @@ function fill(node, attributes, children) {
   return node;
 }
 
+// A file's name may hold characters that turn the direction of writing: they are spelled out.
+const plain = (text) => String(text).replace(/[\p{Cc}\p{Cf}]/gu, (c) => `\\u${c.codePointAt(0).toString(16).padStart(4, "0")}`);
+
 // -- numbers -------------------------------------------------------------------------------------------------
 
 const scores = demos.map((demo) => demo.score);

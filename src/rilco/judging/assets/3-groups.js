@@ -6,12 +6,13 @@ const JUDGES = {
   endings: ["Endings", "Who ends where the others end?"],
   records: ["Records", "Whose actions fit what happened next?"],
   held: ["Held actions", "Who stops acting on the way?"],
+  time: ["Time", "Who takes much longer than the others, and acts or ends oddly as well?"],
   "ril-co": ["RIL-Co’s classifiers", "Who looks like what a learner in the simulator has outgrown?"],
   you: ["You", "What you said."],
   nobody: ["Nobody", "No judge saw enough, or they disagree."],
 };
 const judgeName = (judge) => JUDGES[judge]?.[0] ?? judge.charAt(0).toUpperCase() + judge.slice(1);
-const pill = (word) => element("span", { class: `pill ${word}` }, word);
+const pill = (word, text = word) => element("span", { class: `pill ${word}` }, text);
 const updaters = []; // what to refresh after a click
 
 function markButtons(kind, index, what) {
@@ -178,7 +179,8 @@ function showMarks() {
   const listed = (list) => (list.length > 4 ? `${list.slice(0, 3).join(", ")} and ${list.length - 3} more` : list.join(", "));
   const parts = ["good", "bad"].filter((word) => names[word].length).map((word) => `${listed(names[word])} ${word}`);
   byId("yours-text").textContent = `You called ${parts.join(", and ")}. Everything on this page is judged anew.`;
-  const quote = (text) => (/^[\w./:#-]+$/.test(text) && !text.includes("#") ? text : `'${text.replaceAll("'", "'\\''")}'`);
+  const quote = (text) => plain(text) !== text
+    ? `$'${plain(text.replaceAll("\\", "\\\\").replaceAll("'", "\\'"))}'` : (/^[\w./:#-]+$/.test(text) && !text.includes("#") ? text : `'${text.replaceAll("'", "'\\''")}'`);
   const options = [
     ...page.source.files.flatMap((file) => ["--demos", quote(file)]),
     ...(page.source.noise_rate === null ? [] : ["--noise-rate", page.source.noise_rate, "--seed", page.source.seed]),

@@ -109,7 +109,7 @@ function drawColumns() {
       return head;
     }
     const button = element("button", { type: "button", "data-sort": key }, label);
-    if (key === "score") button.title = "How sure the judges are that it is good, from 0 to 1, or RIL-Co’s score where only it speaks. The cut goes by it.";
+    if (key === "score") button.title = "Ranks demonstrations: high is like the good ones. The cut goes by it.";
     button.addEventListener("click", () => sortBy(key, key === state.sort ? !state.descending : first));
     head.append(button);
     return head;

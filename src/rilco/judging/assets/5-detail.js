@@ -57,8 +57,10 @@ function opinionSection(demo) {
   const rows = page.opinions.map((opinion) => {
     const good = opinion.good?.[demo.index];
     const word = good === undefined ? "abstains" : good >= GOOD_FROM ? "keep" : good <= BAD_UP_TO ? "drop" : "unsure";
+    // Of one who sees no fault, "unsure" would say otherwise.
+    const short = word !== "unsure" || good === 50 ? word : good > 50 ? "no fault" : "doubts";
     const text = good === undefined ? opinion.why : opinion.reason.texts[opinion.reason.of[demo.index]];
-    return element("tr", {}, element("th", { scope: "row" }, judgeName(opinion.judge)), element("td", {}, pill(word)), element("td", {}, text));
+    return element("tr", {}, element("th", { scope: "row" }, judgeName(opinion.judge)), element("td", {}, pill(word, short)), element("td", {}, text));
   });
   if (!rows.length) return null;
   return element("section", { "aria-labelledby": "opinions-heading" },

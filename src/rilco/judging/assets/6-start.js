@@ -36,7 +36,7 @@ function refreshRows() {
 }
 
 function drawAbout() {
-  const flat = (value) => (Array.isArray(value) ? value.join("\n") : String(value));
+  const flat = (value) => (Array.isArray(value) ? value.map(plain).join("\n") : plain(value));
   const facts = Object.entries(page.source).filter(([, value]) => value !== null && value !== "" && value !== 0 && flat(value) !== "");
   byId("about-facts").replaceChildren(...facts.flatMap(([name, value]) => [element("dt", {}, name.replaceAll("_", " ")), element("dd", {}, flat(value))]));
   byId("pictures-note").textContent = page.note;
