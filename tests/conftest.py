@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import importlib.util
 import os
 import sys
@@ -33,6 +34,17 @@ if os.access(_ROOT, os.W_OK):
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(_COMPILED))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+
+# A program runs for a moment here: compiling it quickly is worth more than its speed. XLA ends a process at a flag that
+# it does not know, so only the pinned version gets these. One test has what users have: that of kill -9.
+_QUICK = (
+    "--xla_backend_optimization_level=0",
+    "--xla_llvm_disable_expensive_passes=true",
+    "--xla_cpu_use_fusion_emitters=false",
+)
+_PINNED = (_ROOT / "constraints.txt").read_text().split()
+if "XLA_FLAGS" not in os.environ and f"jaxlib=={importlib.metadata.version('jaxlib')}" in _PINNED:
+    os.environ["XLA_FLAGS"] = " ".join(_QUICK)
 
 # No test may depend on how fast the machine is; under CI no test may depend on luck either.
 _UNTIMED = {"deadline": None, "suppress_health_check": [hypothesis.HealthCheck.too_slow]}

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -250,9 +251,9 @@ def cli(*arguments: object) -> list[str]:
     return [sys.executable, "-c", "from rilco.cli import main; main()", *map(str, arguments)]
 
 
-def start_cli(*arguments: object) -> subprocess.Popen:
+def start_cli(*arguments: object, env: dict[str, str] | None = None) -> subprocess.Popen:
     return subprocess.Popen(
-        cli(*arguments), cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        cli(*arguments), cwd=ROOT, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
 
 
@@ -272,12 +273,17 @@ def wait_for(condition, process: subprocess.Popen) -> None:
 
 @pytest.mark.slow
 def test_kill_minus_nine_at_any_moment_then_resume(tmp_path, demos):
-    """Killed three times at whatever moment, a run ends with the bytes of one that was left alone."""
-    subprocess.run(cli(*arguments_for(tmp_path / "whole", demos)), cwd=ROOT, check=True, capture_output=True)
+    """Killed twice at whatever moment, a run ends with the bytes of one that was left alone.
+
+    Compiled as users have it, where optimised programs could tell other bits than ours do.
+    """
+    env = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
+    options: Any = {"cwd": ROOT, "env": env, "check": True, "capture_output": True}
+    subprocess.run(cli(*arguments_for(tmp_path / "whole", demos)), **options)
     out = tmp_path / "killed"
     command = arguments_for(out, demos)
-    for checkpoint in (20, 120, 340):
-        process = start_cli(*command)
+    for checkpoint in (20, 340):
+        process = start_cli(*command, env=env)
 
         def reached(wanted: int = checkpoint) -> bool:
             return any(int(f.stem) >= wanted for f in (out / "checkpoints").glob("*.json"))
@@ -286,7 +292,7 @@ def test_kill_minus_nine_at_any_moment_then_resume(tmp_path, demos):
         process.kill()
         process.communicate()
         command = ["train", "--out", out, "--resume", "--trust-env"]
-    finished = subprocess.run(cli(*command), cwd=ROOT, capture_output=True, text=True, check=True)
+    finished = subprocess.run(cli(*command), **options, text=True)
     assert "Resuming after" in finished.stderr
     assert metrics(out) == metrics(tmp_path / "whole")
     for name in ("last", "best"):
@@ -300,7 +306,7 @@ def test_ctrl_c_leaves_a_checkpoint_and_says_how_to_go_on(tmp_path, demos):
     process = start_cli(*arguments_for(out, demos, steps=5_000_000))
     wait_for(lambda: (out / "metrics.jsonl").exists(), process)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 130
     assert f"rilco train --out {out} --resume" in errors
     assert list((out / "checkpoints").glob("*.json"))
