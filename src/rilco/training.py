@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import importlib.util
 import os
@@ -22,7 +23,7 @@ from rilco.data.record import Demonstrations
 from rilco.data.run_data import Data, read_data
 from rilco.errors import ConfigError, RunError, TrainingError
 from rilco.learning import Learner, LearnerState, make_learner, to_experience
-from rilco.methods import find, make_policy_learner, make_reward_learner
+from rilco.methods import Method, find, make_policy_learner, make_reward_learner
 from rilco.normalizer import normalize, on_device, on_host, update_normalizer
 from rilco.policy.saved import Policy, load_policy
 from rilco.rewards.learner import DemoArrays, RewardLearner
@@ -251,19 +252,32 @@ def _untrained(
     config: RunConfig, num_demonstrators: int, sizes: Sizes
 ) -> tuple[RewardLearner | None, Learner, LearnerState]:
     """A run's learners, and the state that they begin with."""
+    # However it is evaluated, the same is learned.
+    learned = dataclasses.replace(
+        config, evaluate_every=0, evaluation_episodes=1, final_episodes=1, snapshot_every=0
+    )
+    reward_learner, learner = _learners(learned, find(config.method), num_demonstrators, sizes.actions)
+    key = jax.random.key(config.seed)
+    return reward_learner, learner, learner.init(key, sizes.obs_dim, sizes.action_dim, sizes.num_envs)
+
+
+@functools.lru_cache(maxsize=16)
+def _learners(
+    config: RunConfig, method: Method, num_demonstrators: int, actions: Actions
+) -> tuple[RewardLearner | None, Learner]:
+    """The same ones for the same settings, so that a process that goes on with a run compiles nothing twice."""
     reward_learner = make_reward_learner(config, num_demonstrators=num_demonstrators)
     learner = make_learner(
         reward_learner,
-        make_policy_learner(config, sizes.actions),
-        actions=sizes.actions,
+        make_policy_learner(config, actions),
+        actions=actions,
         discount=config.policy_settings.discount,
         lasting_ends=config.lasting_ends,
         # A given policy's network goes with its statistics: imitation keeps both as they are.
         freeze_normalizer_after=0 if config.start_from else config.freeze_normalizer_after,
         hold_actor_for=config.hold_actor_for if config.start_from else 0,
     )
-    key = jax.random.key(config.seed)
-    return reward_learner, learner, learner.init(key, sizes.obs_dim, sizes.action_dim, sizes.num_envs)
+    return reward_learner, learner
 
 
 def _pool_if_needed(
