@@ -17,13 +17,13 @@ import numpy as np
 
 from rilco.data.collect import collect
 from rilco.data.formats import load_file, save_demonstrations
-from rilco.data.ladder import shipped_rung
 from rilco.data.loading import load_demonstrations
 from rilco.data.mixing import mix
 from rilco.data.record import Demonstrations, concatenate
 from rilco.data.standard import standard_files
 from rilco.judging.audit import audit
 from rilco.judging.verdict import compare
+from rilco.policy.saved import shipped_rung
 from rilco.runs.how import How
 from rilco.tasks.table import Task
 

@@ -3,6 +3,7 @@
     python benchmarks/audit_table.py --out runs/audits                         # the datasets that come with rilco
     python benchmarks/audit_table.py --out runs/audits --demos ../shared/demos # the authors'
     python benchmarks/audit_table.py --out runs/audits --show                  # the table of what there is
+    python benchmarks/audit_table.py --out runs/audits --replay                # with most of the bad ones taken away
 
 Every audit is a training in a folder of its own, with its scores and one line of JSON beside it; finished ones are not
 repeated, but `--again` judges their scores by the rule as it is now.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,10 @@ import numpy as np
 
 from rilco.config import RunConfig
 from rilco.data.formats.files import atomic_write
+from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.data.run_data import read_demonstrations
+from rilco.data.standard import standard_files
 from rilco.judging.audit import STEPS
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.classifiers import Scores
@@ -31,8 +35,11 @@ from rilco.judging.verdict import auroc
 from rilco.judging.windows import group, in_pieces
 from rilco.options import make_config
 from rilco.runs.how import How
+from rilco.tasks.table import Task
 
 CONFIG = AuditConfig()
+LEFT, DRAWS = (5, 20, 50), 5  # bad demonstrations in a replay, and how often they are drawn
+LEAST_EXPERT, MOST_OTHER = 0.99, 0.02
 AUTHORS = {
     "halfcheetah": "HalfCheetahBulletEnv-v0",
     "hopper": "HopperBulletEnv-v0",
@@ -55,9 +62,13 @@ def main() -> None:
     parser.add_argument("--workers", type=int)
     parser.add_argument("--again", action="store_true", help="Judge the scores that were recorded once more.")
     parser.add_argument("--show", action="store_true", help="Only print the table.")
+    parser.add_argument("--replay", action="store_true", help="Only judge parts of what was recorded.")
     options = parser.parse_args()
     if options.show:
         show(options.out)
+        return
+    if options.replay:
+        replay(options.out, options.demos)
         return
     source = "authors" if options.demos else "ours"
     for seed, rate, task in itertools.product(options.seeds, options.rates, options.tasks):
@@ -126,6 +137,39 @@ def show(out: Path) -> None:
         of_pieces = [kinds(pieces), *(worst_of(pieces, name) for name in columns[-3:])]
         cells = [source, task, f"{rate:g}", str(len(mine)), kinds(mine), *worst, *of_pieces]
         print(f"| {' | '.join(cells)} |")
+
+
+def replay(out: Path, authors: Path | None) -> None:
+    """Is the rule's cut a matter of luck? Judge recorded scores with most of the bad demonstrations taken away at random.
+
+    Prints the cases in which less than 99% of the expert's pairs were kept, or more than 2% of the others'.
+    """
+    cases, failed = dict.fromkeys(LEFT, 0), dict.fromkeys(LEFT, 0)
+    for file in sorted(out.glob("*.json")):
+        row = json.loads(file.read_text())
+        if row["rate"] == 0 or (row["source"] == "authors" and authors is None):
+            continue
+        if row["source"] == "authors" and authors is not None:
+            files: Sequence[str] = [str(authors / AUTHORS[row["task"]])]
+        else:
+            files = standard_files(Task(task=row["task"]))
+        demos = load_demonstrations(files, row["rate"])
+        scores = read_scores(file.with_suffix(".scores.npz"))
+        assert demos.expert is not None
+        bad = np.unique(demos.episode[~demos.expert])
+        for left, draw in itertools.product(LEFT, range(DRAWS)):
+            rest = demos.expert | np.isin(demos.episode, np.random.default_rng(draw).permutation(bad)[:left])
+            fewer = Scores(scores.stretches[:, rest], scores.policy, scores.transitions)
+            found = against_labels(fewer, demos.select(rest))
+            cases[left] += 1
+            if found["expert_kept"] < LEAST_EXPERT or found["other_kept"] > MOST_OTHER:
+                failed[left] += 1
+                kept = (
+                    f"kept of the expert {found['expert_kept']:.1%}, of the others {found['other_kept']:.1%}"
+                )
+                print(f"{file.stem}, {left} bad left, draw {draw}: {found['kind']}, {kept}", flush=True)
+    for left in LEFT:
+        print(f"{left} bad demonstrations left: {failed[left]} of {cases[left]} cases failed")
 
 
 def kinds(rows: list[dict[str, Any]]) -> str:

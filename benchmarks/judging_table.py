@@ -164,8 +164,8 @@ def auroc(score: np.ndarray, positive: np.ndarray) -> str:
 def read_parts(source: str, task: str, demos: Path | None) -> list[Demonstrations]:
     """The expert's demonstrations first."""
     from rilco.data.collect import collect
-    from rilco.data.ladder import shipped_rung
     from rilco.data.standard import RUNGS, standard_files
+    from rilco.policy.saved import shipped_rung
     from rilco.tasks.table import Task
 
     if source == "authors":

@@ -14,7 +14,7 @@ def linear_demos(
     rng = np.random.default_rng(seed)
     obs, action = [], []
     for i in range(good + bad):
-        position, velocity = rng.uniform(-1.0, 1.0, 2), np.zeros(2)
+        position, velocity = rng.uniform(0.3, 1.0, 2) * rng.choice([-1.0, 1.0], 2), np.zeros(2)
         k, shift = (1.0, 0.0) if i < good else (-gain, offset)
         for _ in range(steps):
             wanted = -position - velocity + 0.02 * rng.standard_normal(2)

@@ -63,7 +63,7 @@ def test_where_most_pause_it_is_no_fault() -> None:
 
 
 def test_the_verdict_drops_the_idle_ones_and_says_why() -> None:
-    demos = linear_demos(20, 4)
+    demos = linear_demos(20, 4, seed=1)
     action = demos.action.copy()
     for i in range(20, 24):
         own = np.flatnonzero(demos.episode == i)

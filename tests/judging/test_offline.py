@@ -39,7 +39,7 @@ def test_a_wrong_unit_is_doubted_and_named() -> None:
     verdict = judge_offline(linear_demos(20, 4, gain=-0.3))
     assert decided(verdict)[:20] == ["keep"] * 20
     assert "keep" not in decided(verdict)[20:]
-    assert "0.3 times what happened next asks for" in verdict.demonstrations[-1].reason
+    assert "0.31 times what happened next asks for" in verdict.demonstrations[-1].reason
 
 
 def test_who_lives_apart_is_dropped_and_the_reason_says_so() -> None:

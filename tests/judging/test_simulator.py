@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import jax
 import numpy as np
@@ -68,10 +69,11 @@ def scored(
     run: Run,
     rules: AuditConfig,
     why_go_on: Callable[[Scores, int], str | None],
-    progress: Progress = Progress(),
+    progress: Any = None,
 ) -> Scores:
     with go_on(run, HOW) as trainer:
-        return score_by(trainer, rules, why_go_on, progress=progress)
+        silent = Progress(run.config, run.path, quiet=True)
+        return score_by(trainer, rules, why_go_on, progress=progress or silent)
 
 
 def of_demonstrations(one: Classified) -> np.ndarray:

@@ -77,7 +77,7 @@ def audit(
     """
     from rilco.options import make_config
 
-    held = from_memory(demos)
+    held = None if demos is None else from_memory(demos, obs_keys)
     run_config = None
     if env is not None or task is not None:
         given = None if isinstance(held, Demonstrations) else held
@@ -91,7 +91,7 @@ def audit(
         }
         wanted |= {
             "obs_keys": tuple(obs_keys) or None,
-            "steps": int(steps),
+            "steps": steps,
             "seed": seed,
             "method": "ril-co",
         }
@@ -161,7 +161,9 @@ def _load(
     """The demonstrations, and where to find them again."""
     environment = None if config is None else config.task.name
     if isinstance(demos, Demonstrations):
-        return demos, Source(environment=environment, fingerprint=demos.fingerprint())
+        return demos, Source(
+            obs_keys=tuple(obs_keys), environment=environment, fingerprint=demos.fingerprint()
+        )
     files: Sequence[str | os.PathLike[str]]
     if config is not None and not config.demos:
         from rilco.data.standard import standard_files

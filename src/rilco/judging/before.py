@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rilco.data.formats import save_demonstrations, target_format
-from rilco.data.record import Demonstrations
+from rilco.data.record import Demonstrations, source_names
 from rilco.errors import AuditError, ConfigError, RilcoError
 from rilco.files import scratch
 from rilco.judging.config import JudgingConfig
@@ -63,17 +64,12 @@ def check_environment(demos: Demonstrations, task: Task) -> tuple[str, ...]:
     """Before RIL-Co trains: do the demonstrations fit the environment? Returns what is odd but can be used."""
     if notes := _absurd(demos):
         raise AuditError(f"{notes[0]} The classifiers cannot learn from it; --offline judges without them.")
-    if task.task is not None:
-        low, high = np.full(1, -1.0), np.full(1, 1.0)
-        demos.check_dimensions(*task.dimensions(), task.name)
-    else:
-        batch: Any = task.make_batch(1)
-        try:
-            demos.check_dimensions(batch.obs_dim, batch.action_dim, task.name)
-            space = batch.envs[0].action_space
-            low, high = np.ravel(getattr(space, "low", -np.inf)), np.ravel(getattr(space, "high", np.inf))
-        finally:
-            batch.close()
+    from rilco.data.run_data import chosen  # here, because an audit without an environment does not need it
+
+    spaces = task.spaces()
+    seen = replace(demos, obs=spaces.observations.encode(chosen(demos, task).obs, source_names(demos)))
+    seen.check_dimensions(spaces.observations.width, spaces.actions.size, task.name)
+    low, high = spaces.actions.bounds
     # A policy that samples its actions oversteps the bounds a little; another unit does so by far.
     room = 0.5 * (high - low)
     far = ((demos.action < low - room) | (demos.action > high + room)).any(1)

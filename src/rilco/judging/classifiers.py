@@ -77,7 +77,7 @@ def score_by(
     config: AuditConfig,
     why_go_on: Callable[[Scores, int], str | None],
     *,
-    progress: Progress = Progress(),
+    progress: Progress,
     stop: StopSignal | None = None,
 ) -> Scores:
     """Go on training until nothing speaks for more; returns the newest stretches."""

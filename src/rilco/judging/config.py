@@ -106,8 +106,6 @@ class JudgingConfig:
     """Where this share of demonstrations agrees much better than the majority, the majority is in doubt."""
     slope_margin: float = 0.3
     """A scale of its own is a charge where the logarithm of the error is this far above the usual; else it is a doubt."""
-    tail: float = 5.0
-    """Errors so many spreads above the usual, by both regressions, are a doubt even where there is no gap."""
     nobody_there: float = 0.5
     """Where errors are larger by this logarithm because few others were there, the scale of actions cannot be compared."""
 
@@ -182,17 +180,49 @@ class JudgingConfig:
     held_least: int = 5
     """... if there are so many such steps."""
 
-    late_gap: float = 0.02
-    """Lengths need no wide gap to be told apart: this much, of their logarithm, is enough."""
-    late_rare: float = 5.0
-    """The largest length is a time limit if so many times as many have it as would by chance."""
-    late_odd: float = 0.75
-    """Who takes long is doubted if its actions or its end are odder than the others' in this share of comparisons."""
-    in_time: float = 0.16
-    """How far above 0.5 the probability of good is for the others then: enough to keep them, if nobody charges them."""
+    manner_demonstrations: int = 8
+    """Small things are compared from so many demonstrations on."""
+    manner_far: float = 0.4
+    """Those that live farther apart than this, from 0 to 1, are not compared in small things."""
+    manner_few: float = 4.0
+    """With this many demonstrations spreads are taken to be twice as large; with more, by less."""
+    manner_most: float = 30.0
+    """No trait counts for more than so many spreads."""
+    manner: tuple[tuple[str, float], ...] = (
+        ("long", 1.62),
+        ("still", 1.37),
+        ("stops", 1.23),
+        ("weak", 1.15),
+        ("rests", 1.13),
+        ("elsewhere", 1.06),
+        ("roundabout", 0.90),
+        ("late", 0.83),
+        ("fast", 0.71),
+        ("restless", 0.69),
+        ("unfinished", 0.67),
+        ("unlike", 0.39),
+    )
+    """The weight of each trait in the log-odds of being bad, fitted by `benchmarks/zoo/fit_manner.py` ..."""
+    manner_start: float = -3.27
+    """... and the log-odds where all is usual."""
+    manner_wide: tuple[float, float] = (3.0, 3.0)
+    """The odd ones begin in a gap of the log-odds as wide as this, if it begins below the second number and ends above 0 ..."""
+    manner_between: tuple[float, float] = (-1.5, 1.5)
+    """... else in the widest gap between these ..."""
+    manner_away: float = 0.2
+    """... where a gap counts for less by this much for every unit away from 0."""
+    manner_tells: float = 0.3
+    """Traits that add this much to the log-odds are named."""
+    manner_praise: tuple[tuple[float, float], tuple[float, float]] = ((-2.5, -1.0), (0.85, 0.77))
+    """The log-odds of being bad, and the probability of being good of what is not odd."""
+    lags: tuple[int, ...] = (1, 2, 4, 7, 11, 16)
+    """Steps by which an action may be late."""
+    faint: float = 0.35
+    """A doubt about place or actions that leaves more than this is among the traits already, and does not count twice."""
 
-    majority_trust: tuple[tuple[float, float], tuple[float, float]] = ((0.4, 0.6), (0.6, 1.0))
-    """The share of the pairs that do not live apart from the largest family, and how likely the good ones are among them ..."""
+    majority_trust: tuple[tuple[float, ...], tuple[float, ...]] = ((0.48, 0.5, 0.6), (0.3, 0.8, 1.0))
+    """The share of the pairs that do not live apart from the largest family, and how likely the good ones are among them: less
+    than half are no majority, and then nothing is kept ..."""
     outnumbered_trust: float = 0.75
     """... times this, where another family has more demonstrations."""
     company: float = 2 / 3

@@ -20,13 +20,17 @@ class Cut(NamedTuple):
     """[D] probability of being usual."""
 
 
-def core(values: np.ndarray) -> tuple[float, float]:
-    """Centre and spread of the densest half: what the others are like, whatever the rest is."""
-    ordered = np.sort(values)
-    half = len(ordered) // 2 + 1
-    widths = ordered[half - 1 :] - ordered[: len(ordered) - half + 1]
-    begin = int(np.argmin(widths))
-    return float(ordered[begin : begin + half].mean()), float(widths[begin]) / (2.0 * 0.6745)
+def core(values: np.ndarray, weight: np.ndarray | None = None) -> tuple[float, float]:
+    """Centre and spread of the densest half by `weight`: what the others are like, whatever the rest is."""
+    order = np.argsort(values, kind="stable")
+    ordered, weight = values[order], np.ones(len(values)) if weight is None else weight[order]
+    until = np.cumsum(weight) / weight.sum()
+    last = np.searchsorted(until, np.concatenate([[0.0], until[:-1]]) + 0.5 + 1e-9)
+    first = np.flatnonzero(last < len(ordered))
+    begin = int(first[np.argmin(ordered[last[first]] - ordered[first])])
+    half = slice(begin, last[begin] + 1)
+    width = float(ordered[last[begin]] - ordered[begin])
+    return float(np.average(ordered[half], weights=weight[half])), width / (2.0 * 0.6745)
 
 
 def find_cut(margin: np.ndarray, config: JudgingConfig) -> Cut:

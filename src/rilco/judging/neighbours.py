@@ -68,14 +68,12 @@ def mutual(nearest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return start[both], end[both]
 
 
-def medians(
-    values: np.ndarray, group: np.ndarray, count: int, empty: float = np.nan, part: float = 0.5
-) -> np.ndarray:
-    """[count] of the values [M] of each group, or the quantile at `part`; `empty` of a group that has none."""
+def medians(values: np.ndarray, group: np.ndarray, count: int, empty: float = np.nan) -> np.ndarray:
+    """[count] of the values [M] of each group; `empty` of a group that has none."""
     ordered = values[np.lexsort((values, group))]
     size = np.bincount(group, minlength=count)
     some = size > 0
-    place = part * (size - 1)[some]
+    place = 0.5 * (size - 1)[some]
     first = (np.cumsum(size) - size)[some]
     low, high = (ordered[first + side(place).astype(np.int64)] for side in (np.floor, np.ceil))
     found = np.full(count, empty)

@@ -15,8 +15,8 @@ from rilco.judging.judges.consensus import judge_consensus
 from rilco.judging.judges.endings import judge_endings
 from rilco.judging.judges.families import Families, find_families, gaps_to, how_apart, judge_families
 from rilco.judging.judges.held import judge_held
+from rilco.judging.judges.manner import judge_manner
 from rilco.judging.judges.records import judge_records
-from rilco.judging.judges.time import judge_time
 from rilco.judging.material import Material, prepare
 from rilco.judging.opinion import Opinion
 from rilco.judging.verdict import Family, Judgement, Majority, Verdict, decide, join, rank
@@ -97,10 +97,21 @@ def _ask(
     good &= ~bad & (good.sum() >= config.min_demonstrations)
     by_consensus = judge_consensus(material, config, good=good, bad=bad, apart=far > 0.0)
     by_family = judge_families(families, material.pairs, main, gap, far, config, rivals=not named)
-    odd = [-by_consensus.score, -by_end.score, -by_consensus.evidence.get("slope", np.ones(material.count))]
-    by_time = judge_time(material, config, *odd)
+    by_manner = judge_manner(
+        material,
+        config,
+        seen={**by_consensus.evidence, "stops": (by_end.good < 0.5).astype(np.float64)},
+        heard=~np.array(named) & (far <= (config.manner_far if majority.agree else 0.0)),
+    )
     say("Consensus", 1.0)
-    return [by_family, by_consensus, by_end, by_record, by_held, by_time], far > 0.0
+    places = [_without_faint(each, by_manner, config) for each in (by_family, by_consensus, by_end)]
+    return [*places, by_record, by_held, by_manner], far > 0.0
+
+
+def _without_faint(opinion: Opinion, by_manner: Opinion, config: JudgingConfig) -> Opinion:
+    """Without faint doubts about those that the judge of manner praises: places, actions and ends are in its sum."""
+    faint = (opinion.good > config.faint) & (opinion.good < 0.5) & (by_manner.good > 0.5)
+    return replace(opinion, good=np.where(faint, 0.5, opinion.good))
 
 
 def _apart_from(

@@ -12,7 +12,7 @@ from rilco.data.record import Demonstrations
 from rilco.errors import AuditError, ConfigError
 from rilco.outside import import_modules
 
-OWN = ("families", "consensus", "endings", "records", "held", "time", "ril-co", "you", "nobody")
+OWN = ("families", "consensus", "endings", "records", "held", "manner", "ril-co", "you", "nobody")
 """Names of rilco's own judges, and of who decides where no judge does."""
 
 

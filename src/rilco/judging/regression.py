@@ -81,9 +81,9 @@ class Crossfit:
         """[M] distance of each action from the predicted one, in standard deviations."""
         return np.sqrt(np.square(predicted - self.action).mean(1))
 
-    def of_demonstrations(self, values: np.ndarray, part: float = 0.5) -> np.ndarray:
-        """[D] medians, or other quantiles, over the pairs of each demonstration."""
-        return medians(values, self.demo, int(self.demo[-1]) + 1, part=part)
+    def of_demonstrations(self, values: np.ndarray) -> np.ndarray:
+        """[D] medians over the pairs of each demonstration."""
+        return medians(values, self.demo, int(self.demo[-1]) + 1)
 
     def _moments(self, weight: np.ndarray) -> list[Moments]:
         found = []

@@ -110,8 +110,8 @@ def load_audit(
         >>> audit = rilco.load_audit("audit")
         >>> good = audit.kept or audit.demonstrations  # nothing may be sure enough to keep
     """
-    given = from_memory(demos)
     verdict, source, config, scores, notes = record.read_record(Path(folder))
+    given = None if demos is None else from_memory(demos, source.obs_keys)
     if given is None and not source.files:
         raise AuditError(
             f"{folder}: its demonstrations were given in memory, so they cannot be read again. Give them: demos=... in "

@@ -21,7 +21,7 @@ from rilco.judging.opinion import Opinion
 from rilco.judging.windows import group, in_pieces
 from rilco.runs.folder import Run
 from rilco.runs.how import How
-from rilco.runs.progress import make_progress
+from rilco.runs.progress import Progress
 from rilco.runs.standing import standing
 from rilco.training import Trainer, go_on, train_in
 
@@ -113,7 +113,7 @@ def _score(trainer: Trainer, path: Path, demos: Demonstrations, rules: AuditConf
     stretch = stretch_iterations(config, rules)
     total = max(config.iterations, rules.forming * stretch) + rules.stretches * stretch
     shown = dataclasses.replace(config, steps=total * config.transitions_per_iteration)
-    with make_progress(shown, path, quiet=how.quiet) as progress:
+    with Progress(shown, path, quiet=how.quiet) as progress:
         progress.note("Scoring the demonstrations, while training goes on in memory.")
         return score_by(
             trainer,

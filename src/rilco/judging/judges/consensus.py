@@ -40,11 +40,12 @@ def judge_consensus(
         )
     rows = material.sample(config.fit_pairs, config.sample_least, config.error_pairs)
     fits = crossfits(material, rows, config)
-    views = [_look(fit, config, good, bad | apart, heard) for fit in fits]
-    best, fit = max(
+    views = [_look(material, fit, config, good, bad | apart, heard) for fit in fits]
+    view, fit = max(
         zip(views, fits, strict=True), key=lambda each: max(each[0].cut.proof, each[0].scale.proof)
     )
-    error, slope, far, centre, margin, _, cut, scale, _ = best
+    slope, far = view.errors.slope, view.errors.far
+    centre, margin, cut, scale = view.centre, view.margin, view.cut, view.scale
     probability = np.full(material.count, 0.5)
     probability[heard] = cut.good
     # Where few others were, all are foretold badly: that much of an error is no fault.
@@ -64,57 +65,59 @@ def judge_consensus(
         f"From what the others do in the same places, a typical action is foretold to within {np.exp(centre):.0%} of "
         "the actions' spread."
     )
-    if not good.any() and _minority_agrees(margin[heard], config):
-        why, standing = (
-            "A minority agrees with each other much better than the majority does: who is right is open.",
-            0.0,
-        )
-    partly = np.zeros(material.count, bool)
-    partly[heard] = views[0].partly
-    probability = np.where(partly, np.minimum(probability, config.alone), probability)
-    tail = heard & np.all([view.spreads > config.tail for view in views], axis=0)
-    alone |= tail & (margin - far <= config.slope_margin)
-    probability = np.where(tail, np.minimum(probability, config.alone), probability)
+    is_open = not good.any() and _minority_agrees(margin[heard], config)
+    if is_open:
+        why = "A minority agrees with each other much better than the majority does: who is right is open."
+        standing = 0.0
     probability = 0.5 + standing * (np.where(alone, config.alone, probability) - 0.5)
     reasons = tuple(
-        _reason(bool(o), float(m), bool(a), bool(s), float(k), bool(p), int(heard.sum()) - 1)
+        _reason(bool(o), float(m), bool(a), bool(s), float(k), int(heard.sum()) - 1)
         + (f" But {odd.sum()} do so alike: another way, or the same mistake." if o and alike else "")
-        for o, m, a, s, k, p in zip(odd, margin, alone, small, slope, partly, strict=True)
+        for o, m, a, s, k in zip(odd, margin, alone, small, slope, strict=True)
     )
-    evidence = {
-        "error": error,
-        "margin": margin,
-        "remoteness": far,
-        "slope": slope,
-        "proof": np.full(len(margin), cut.proof),
-    }
+    # What the smooth regression shows of everybody: the judge of manner adds it up with other things.
+    evidence = {} if is_open else views[0].errors._asdict()
+    evidence |= {"margin": margin, "proof": np.full(len(margin), cut.proof)}
     return Opinion(NAME, standing, why, -margin, probability, reasons, evidence)
 
 
-class View(NamedTuple):
-    """What one regression shows."""
+class Errors(NamedTuple):
+    """What one regression shows of each demonstration; all [D]."""
 
     error: np.ndarray
+    """The typical distance of its actions from what the trusted others would do there."""
     slope: np.ndarray
+    """The size of its actions as a multiple of what the others would do."""
     far: np.ndarray
+    """By how much the logarithm of the distance is larger than usual because few others were there."""
+    late: np.ndarray
+    """By how much its actions are nearer, on a logarithmic scale, to what the others would have done some steps before."""
+
+
+class View(NamedTuple):
+    """What one regression shows, and where it cuts."""
+
+    errors: Errors
     centre: float
     margin: np.ndarray
-    spreads: np.ndarray
     cut: Cut
     scale: Cut
-    partly: np.ndarray
-    """[H] whose worst tenth stands out among those heard."""
 
 
-def _look(fit: Crossfit, config: JudgingConfig, good: np.ndarray, bad: np.ndarray, heard: np.ndarray) -> View:
-    error, worst, slope, far = demonstration_errors(fit, config, good, bad)
-    centre, spread = core(np.log(error[good] if good.any() else error[heard]))
-    margin = np.log(error) - centre
-    spreads = margin / max(spread, config.least_width)
+def _look(
+    material: Material,
+    fit: Crossfit,
+    config: JudgingConfig,
+    good: np.ndarray,
+    bad: np.ndarray,
+    heard: np.ndarray,
+) -> View:
+    errors = demonstration_errors(material, fit, config, good, bad)
+    logs = np.log(errors.error)
+    centre, spread = core(logs[good] if good.any() else logs[heard])
+    margin = logs - centre
     cut = cut_above(margin[heard], spread, config) if good.any() else find_cut(margin[heard], config)
-    at_times = find_cut(np.log(worst[heard]), config)
-    partly = (np.log(worst[heard]) > at_times.at) & (at_times.proof >= 1.0) & ~good.any()
-    return View(error, slope, far, centre, margin, spreads, cut, _scale_cut(slope[heard], config), partly)
+    return View(errors, centre, margin, cut, _scale_cut(errors.slope[heard], config))
 
 
 def _agree(fit: Crossfit, odd: np.ndarray, centre: float, config: JudgingConfig) -> bool:
@@ -145,11 +148,8 @@ def _scale_cut(slope: np.ndarray, config: JudgingConfig) -> Cut:
 
 
 def demonstration_errors(
-    fit: Crossfit, config: JudgingConfig, good: np.ndarray, bad: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """[D] the typical distance of a demonstration's actions from what the trusted others would do there; [D] that of its worst
-    tenth; [D] their size as a multiple of it; and [D] by how much the logarithm of the distance is larger than usual because few
-    others were there."""
+    material: Material, fit: Crossfit, config: JudgingConfig, good: np.ndarray, bad: np.ndarray
+) -> Errors:
     size = np.bincount(fit.demo)
     trust = good.astype(np.float64) if good.any() else np.where(bad, 0.0, 1.0)
     choice = None
@@ -162,15 +162,33 @@ def demonstration_errors(
         usual = np.median(error[good] if good.any() else error[~bad])
         trust = np.where(bad, 0.0, 1.0 / (1.0 + (error / usual) ** 4))
     together = np.bincount(fit.demo, (predicted * fit.action).sum(1))
-    slope = together / (np.bincount(fit.demo, np.square(predicted).sum(1)) + 1e-9)
     far = np.log(fit.of_demonstrations(doubt))
-    worst = fit.of_demonstrations(distance, 0.9) + config.least_error
-    return error, worst, slope, far - np.median(far)
+    return Errors(
+        error=error,
+        slope=together / (np.bincount(fit.demo, np.square(predicted).sum(1)) + 1e-9),
+        far=far - np.median(far),
+        late=_lateness(material, fit, predicted, distance, config),
+    )
 
 
-def _reason(
-    odd: bool, margin: float, alone: bool, scaled: bool, slope: float, partly: bool, others: int
-) -> str:
+def _lateness(
+    material: Material, fit: Crossfit, predicted: np.ndarray, distance: np.ndarray, config: JudgingConfig
+) -> np.ndarray:
+    count = material.count
+    best = np.zeros(count)
+    for lag in config.lags:
+        then = fit.rows + lag
+        inside = np.flatnonzero(then < material.first[fit.demo + 1])
+        demo = fit.demo[inside]
+        later = np.sqrt(np.square(predicted[inside] - material.action[then[inside]]).mean(1))
+        now, then_sum = (np.bincount(demo, values, count) for values in (distance[inside], later))
+        enough = np.bincount(demo, minlength=count) >= config.min_pairs
+        gain = np.log((now + config.least_error) / (then_sum + config.least_error))
+        best = np.where(enough, np.maximum(best, gain), best)
+    return best
+
+
+def _reason(odd: bool, margin: float, alone: bool, scaled: bool, slope: float, others: int) -> str:
     if scaled:
         return f"Its actions are {slope:.2g} times what the other {others} do in the same places."
     if alone:
@@ -180,6 +198,4 @@ def _reason(
             f"Acts unlike the other {others} in the same places: its actions are {np.exp(margin):.1f} times as far from theirs "
             "as is usual."
         )
-    if partly:
-        return f"Acts unlike the other {others} in the same places for a part of its time."
     return "Acts like the others in the same places."

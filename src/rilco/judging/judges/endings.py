@@ -44,7 +44,7 @@ def judge_endings(
     odd[heard] = (margin[heard] > cut.at) & ~home[heard]
     few = not enough and odd[heard].mean() > config.large_group
     if cut.proof >= (config.end_few if few else config.end_proof):
-        odd[heard] &= ~_goes_on(material, heard)
+        odd[heard] &= ~goes_on(material, heard)
         good[odd] = 0.5 - config.end_doubt * (0.5 - cut.good.min())
     else:
         odd[:] = False
@@ -120,7 +120,7 @@ def _distances(ends: np.ndarray, heard: np.ndarray, config: JudgingConfig) -> tu
     return distance - core(distance[heard])[0], width
 
 
-def _goes_on(material: Material, which: np.ndarray) -> np.ndarray:
+def goes_on(material: Material, which: np.ndarray) -> np.ndarray:
     """[H] whether another demonstration begins where this one stops: then it was cut in two, not aborted."""
     last = material.first[which + 1] - 1
     step = np.sqrt(np.square(material.obs[last] - material.obs[last - 1]).sum(1))
