@@ -19,13 +19,13 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from rilco.config import RunConfig
-from rilco.data.ladder import PUBLISHED_RETURNS, shipped_rung
 from rilco.errors import ConfigError, RunError
 from rilco.evaluation import check_fits
+from rilco.experiment.published import PUBLISHED_RETURNS
 from rilco.files import write_atomically
-from rilco.policy.saved import Policy, load_policy
+from rilco.policy.saved import Policy, load_policy, shipped_rung
 from rilco.rollout.layout import Sizes
-from rilco.rollout.pool import RolloutPool, default_workers
+from rilco.rollout.pool import RolloutPool, num_workers
 from rilco.runs.folder import Run
 from rilco.runs.paths import holds_run, policy_file, snapshots
 
@@ -90,7 +90,7 @@ def make_ladder(
     Runs differ in what they pass through on the way: the expert may come from one and a useless policy from
     another.
     """
-    candidates = _candidates(runs)
+    candidates = candidates_of(runs)
     task = _task_of(runs)
     published = [value / PUBLISHED_RETURNS[task][0] for value in PUBLISHED_RETURNS[task]]
     known = _look(candidates, published)
@@ -165,7 +165,7 @@ def _settle(
         known |= {i: precise[i][0] for i in unsure}
 
 
-def _candidates(runs: Sequence[Run]) -> list[Candidate]:
+def candidates_of(runs: Sequence[Run]) -> list[Candidate]:
     """Each run's snapshots in the order of training, and its best policy."""
     found = []
     for run in runs:
@@ -184,7 +184,7 @@ def measure(candidates: Sequence[Candidate], episodes: int) -> list[tuple[float,
     """Mean and standard deviation of each policy's return, from the same start states; one pool plays them all."""
     policies = [load_policy(candidate.path) for candidate in candidates]
     task = candidates[0].run.config.task  # never what a policy's card names: that could be a module to import
-    first, workers = policies[0], min(default_workers(), episodes)
+    first, workers = policies[0], min(num_workers(), episodes)
     sizes = Sizes(workers, 1, first.obs_dim, first.actions, first.hidden_sizes)
     measured = []
     with RolloutPool(task, sizes, seed=0, num_workers=workers) as pool:

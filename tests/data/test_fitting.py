@@ -131,14 +131,3 @@ def test_choices_are_known_by_their_type_and_do_not_mix_with_quantities() -> Non
         concatenate([demos(quantities()), given])
     with pytest.raises(DemonstrationError, match="not all of them are whole numbers"):
         Demonstrations(np.zeros((2, 1)), np.array([[0.0], [0.5]]), discrete=True)
-
-
-@pytest.mark.parametrize("ending", [".npz", ".minari"])
-@pytest.mark.parametrize("columns", [1, 2])
-def test_files_keep_choices(tmp_path, ending: str, columns: int) -> None:
-    given = demos(choices() if columns == 1 else np.stack([choices(high=2), choices()], axis=1))
-    save_demonstrations(given, tmp_path / f"demos{ending}")
-    read = load_file(tmp_path / f"demos{ending}")
-    assert read.discrete
-    assert np.array_equal(read.action, given.action)
-    check(STEPS if columns == 1 else TWO, read)

@@ -56,12 +56,9 @@ def test_numbers_of_ordinary_data() -> None:
     assert found.remarks() == []
 
 
-@pytest.mark.parametrize("block", [1, 7, 60, 1000])
-def test_dimensions_do_not_depend_on_the_blocks(block) -> None:
-    values = 1000.0 + np.random.default_rng(0).normal(
-        size=(60, 4)
-    )  # far from zero: sums of squares would not do
-    found = measure(values, (999.0, 1001.0), block)
+def test_dimensions_are_numpys() -> None:
+    values = np.random.default_rng(0).normal(1000.0, size=(60, 4))  # sums of squares would not do
+    found = measure(values, (999.0, 1001.0))
     np.testing.assert_allclose(found.mean, values.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(found.spread, values.std(axis=0), rtol=1e-9)
     assert np.array_equal(found.low, values.min(axis=0))
@@ -71,11 +68,10 @@ def test_dimensions_do_not_depend_on_the_blocks(block) -> None:
     assert found.rows_outside == outside.any(axis=1).sum()
 
 
-@pytest.mark.parametrize("block", [1, 2, 100])
-def test_values_that_are_not_finite_are_counted_and_left_out(block) -> None:
+def test_values_that_are_not_finite_are_counted_and_left_out() -> None:
     nan, inf = np.nan, np.inf
     values = np.array([[1.0, nan, nan], [3.0, 4.0, inf], [nan, -inf, nan]])
-    found = measure(values, block=block)
+    found = measure(values)
     assert found.nan.tolist() == [1, 1, 2]
     assert found.infinite.tolist() == [0, 1, 1]
     assert found.finite.tolist() == [2, 1, 0]
@@ -231,33 +227,6 @@ def test_names_are_never_markup() -> None:
     )
     text = show(found)
     assert all(name in text for name in ("[red]a", "[/x]b", "[bold]c"))
-
-
-@pytest.mark.parametrize("ending", views.PICTURES)
-def test_picture(tmp_path: Path, ending: str) -> None:
-    pytest.importorskip("matplotlib")
-    with non_finite_allowed():
-        blank = Demonstrations(np.full((4, 3), np.nan), np.full((4, 2), 1e6))
-    found = [
-        inspect(make(seed=k, reward=np.ones(60)), name=name) for k, name in enumerate((r"$\frac$", "_b$"))
-    ]
-    file = tmp_path / f"picture{ending}"
-    views.check_picture(file)
-    views.draw([*found, inspect(blank)], file)
-    assert file.stat().st_size > 5000
-    assert list(tmp_path.iterdir()) == [file]
-
-
-def test_picture_of_many_files(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    views.draw([inspect(make(seed=k), name="x" * 100) for k in range(9)], tmp_path / "p.png")
-
-
-def test_pictures_that_cannot_be_drawn_are_refused_at_once(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"\.png"):
-        views.check_picture(tmp_path / "out.bmp")
-    with pytest.raises(DemonstrationError, match="could not be written"):
-        views.draw([inspect(make())], tmp_path / "absent" / "out.png")
 
 
 @pytest.mark.shared

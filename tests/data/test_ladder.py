@@ -11,8 +11,8 @@ import pytest
 from benchmarks.ladder import Rung, between, make_ladder, pick, screen, write_rung
 from tests.reporting.runs import write_run
 
-from rilco.data.ladder import PUBLISHED_RETURNS
 from rilco.errors import RunError
+from rilco.experiment.published import PUBLISHED_RETURNS
 from rilco.policy.saved import Policy, load_policy
 from rilco.runs.folder import Run
 

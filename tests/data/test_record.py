@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from dataclasses import FrozenInstanceError, replace
@@ -16,6 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rilco.data.formats import save_demonstrations
+from rilco.data.index import Demonstrator, demonstrators
 from rilco.data.loading import load_demonstrations
 from rilco.data.mixing import RUN_LENGTH, mix, pairs_from_each, run_starts
 from rilco.data.record import Demonstrations, check_noise_rate, concatenate
@@ -187,30 +187,18 @@ def test_the_index_knows_the_episodes_wherever_their_pairs_stand() -> None:
     assert index.rows(2) == slice(5, 6), "neighbours are a view"
 
 
-def test_summary_is_plain_numbers() -> None:
+def test_demonstrators_in_numbers() -> None:
     demos = make(
         reward=[1, 2, 3, 4, 5, 6],
         episode=[0, 0, 1, 1, 2, 2],
         demonstrator=[1, 1, 1, 1, 0, 0],
         expert=[1, 1, 1, 1, 0, 0],
         demonstrator_names=("bad", "good", "absent"),
-        noise_rate=0.3,
     )
-    summary = json.loads(json.dumps(demos.summary()))
-    assert summary["pairs"] == 6
-    assert summary["episodes"] == 3
-    assert (summary["obs_dim"], summary["action_dim"]) == (3, 2)
-    assert summary["noise_rate"] == 0.3
-    assert summary["noise_fraction"] == pytest.approx(1 / 3)
-    bad = {"name": "bad", "pairs": 2, "episodes": 1}
-    good = {"name": "good", "pairs": 4, "episodes": 2}
-    assert summary["demonstrators"] == [
-        bad | {"mean_return": 11.0, "mean_reward": 5.5, "expert_fraction": 0.0},
-        good | {"mean_return": 5.0, "mean_reward": 2.5, "expert_fraction": 1.0},
-    ]
-    unknown = make().summary()
-    assert unknown["noise_fraction"] is None
-    assert unknown["demonstrators"][0]["mean_return"] is None
+    bad = Demonstrator("bad", 2, 1, mean_return=11.0, mean_reward=5.5, expert_fraction=0.0)
+    good = Demonstrator("good", 4, 2, mean_return=5.0, mean_reward=2.5, expert_fraction=1.0)
+    assert demonstrators(demos) == [bad, good]
+    assert demonstrators(make())[0][3:] == (None, None, None)
 
 
 def test_check_dimensions() -> None:
@@ -466,12 +454,12 @@ def test_published_mixtures(shared_dir: Path, task: str, rate: float, pairs: int
     mixed = load_demonstrations(shared_dir / "demos" / f"{task}BulletEnv-v0", rate)
     assert len(mixed) == 10000 + 5 * pairs
     assert mixed.noise_fraction == pytest.approx(float(fraction), abs=1e-12)
-    summary = mixed.summary()["demonstrators"]
-    assert [part["pairs"] for part in summary] == [10000] + [pairs] * (5 if pairs else 0)
+    parts = demonstrators(mixed)
+    assert [part.pairs for part in parts] == [10000] + [pairs] * (5 if pairs else 0)
     # The runs must not flatter a snapshot: their mean reward is near that of its whole file.
-    for part in summary:
-        whole = load_demonstrations(shared_dir / "demos" / f"{task}BulletEnv-v0" / part["name"])
+    for part in parts:
+        whole = load_demonstrations(shared_dir / "demos" / f"{task}BulletEnv-v0" / part.name)
         assert whole.reward is not None
         assert mixed.reward is not None
-        mine = mixed.reward[mixed.demonstrator == mixed.demonstrator_names.index(part["name"])]
+        mine = mixed.reward[mixed.demonstrator == mixed.demonstrator_names.index(part.name)]
         assert mine.mean() == pytest.approx(whole.reward.mean(), abs=0.35)

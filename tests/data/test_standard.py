@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import warnings
 from pathlib import Path
 
@@ -10,12 +11,13 @@ import numpy as np
 import pytest
 
 from rilco.data import standard
-from rilco.data.ladder import PUBLISHED_RETURNS, shipped_rung
 from rilco.data.loading import load_demonstrations
 from rilco.data.run_data import read_demonstrations
 from rilco.data.standard import standard_files
 from rilco.errors import ConfigError, RunError
+from rilco.experiment.published import PUBLISHED_RETURNS
 from rilco.options import make_config
+from rilco.policy.saved import LADDERS, load_policy, shipped_rung
 from rilco.tasks.table import Task
 
 TASK = Task(task="hopper")
@@ -46,30 +48,23 @@ def test_six_files_the_experts_first(made) -> None:
 
 
 @pytest.mark.bullet
-def test_the_same_bytes_every_time_and_no_work_the_second_time(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_bytes_every_time_and_no_work_the_second_time(made, cache: Path) -> None:
     said: list[str] = []
     files = standard_files(TASK, say=said.append)
     assert len(said) == 1
-    again = standard_files(TASK, say=said.append)
-    assert files == again
+    assert standard_files(TASK, say=said.append) == files
     assert len(said) == 1, "the cache served it"
-    monkeypatch.setenv("RILCO_CACHE", str(tmp_path / "another"))
-    elsewhere = standard_files(TASK)
-    for one, other in zip(files, elsewhere, strict=True):
+    for one, other in zip(files, made, strict=True):
         assert one != other
         assert Path(one).read_bytes() == Path(other).read_bytes()
     assert not [path for path in cache.iterdir() if path.name.startswith(".")], "nothing unfinished is left"
 
 
 @pytest.mark.bullet
-def test_what_a_killed_process_left_is_removed(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_killed_process_left_is_removed(made, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where another process has finished in the meantime, and nothing has to be made."""
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # other tests may have started JAX's threads; the child needs none of them
+        warnings.simplefilter("ignore")  # of JAX's threads; the child needs none of them
         killed = os.fork()
     if killed == 0:
         monkeypatch.setattr("rilco.data.formats.save_demonstrations", lambda part, path: os._exit(9))
@@ -77,12 +72,13 @@ def test_what_a_killed_process_left_is_removed(cache: Path, monkeypatch: pytest.
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(killed, 0)[1]) == 9
     (left,) = cache.iterdir()
+    finished = Path(made[0]).parent
+    shutil.copytree(finished, cache / finished.name)
     standard_files(TASK)
     assert left.exists(), "somebody may be writing it"
     os.utime(left, (0, 0))
     standard_files(TASK)
-    assert not left.exists()
-    assert len(list(cache.iterdir())) == 1
+    assert [path.name for path in cache.iterdir()] == [finished.name]
 
 
 @pytest.mark.bullet
@@ -103,19 +99,38 @@ def test_what_is_recorded_is_what_the_shipped_policy_does(made) -> None:
 
 
 @pytest.mark.bullet
-def test_gaussian_non_experts_are_the_expert_with_noise(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gaussian_non_experts_are_the_expert_with_noise(
+    made, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from rilco.data.collect import NoiseLevel
 
     levels = [NoiseLevel(variance, 0.0, 0.0, 0.0) for variance in (0.1, 0.2, 0.3, 0.4, 0.5)]
     monkeypatch.setattr("rilco.data.collect.find_noise_levels", lambda policy, task: levels)
     files = standard_files(TASK, "gaussian")
-    assert files != standard_files(TASK, "policy")
     policy, _ = shipped_rung("hopper", 1)
+    assert Path(files[0]).parent.name != Path(made[0]).parent.name
     spread = []
     for file in files:
         demos = load_demonstrations(file)
         spread.append(float(np.var(demos.action - policy.predict(demos.obs))))
     assert spread == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4, 0.5], rel=0.3, abs=1e-9)
+
+
+@pytest.mark.bullet
+def test_matched_non_experts_are_others_of_the_same_expert(made) -> None:
+    """The demonstrators are called as their policies are."""
+    matched = [load_demonstrations(file) for file in standard_files(TASK, "matched")]
+    assert [part.demonstrator_names for part in matched] == [
+        (f"hopper-matched#{rung}",) for rung in range(1, 7)
+    ]
+    expert, *others = (load_demonstrations(file) for file in made)
+    np.testing.assert_array_equal(matched[0].action, expert.action)
+    for one, other in zip(matched[1:], others, strict=True):
+        assert not np.array_equal(one.action[:50], other.action[:50])
+    policy = load_policy("hopper-matched#3")
+    np.testing.assert_allclose(
+        policy.predict(matched[2].obs[:50]), matched[2].action[:50], rtol=1e-5, atol=1e-5
+    )
 
 
 @pytest.mark.bullet
@@ -153,9 +168,10 @@ def test_files_and_a_kind_contradict_each_other() -> None:
 # --- the shipped policies themselves
 
 
-@pytest.mark.parametrize("task", PUBLISHED_RETURNS)
-def test_the_ladder_has_the_published_qualities(task: str) -> None:
-    cards = [shipped_rung(task, rung)[1] for rung in range(1, 7)]
+@pytest.mark.parametrize("ladder", LADDERS)
+def test_the_ladder_has_the_published_qualities(ladder: str) -> None:
+    task = ladder.removesuffix("-matched")
+    cards = [shipped_rung(ladder, rung)[1] for rung in range(1, 7)]
     assert cards[0]["mean_return"] >= 0.95 * PUBLISHED_RETURNS[task][0]
     for rung, card in enumerate(cards, 1):
         assert card["task"] == task
@@ -169,24 +185,24 @@ def test_the_ladder_has_the_published_qualities(task: str) -> None:
 
 @pytest.mark.bullet
 @pytest.mark.slow
-@pytest.mark.parametrize("task", PUBLISHED_RETURNS)
-def test_the_cards_say_what_the_policies_do(task: str) -> None:
+@pytest.mark.parametrize("ladder", LADDERS)
+def test_the_cards_say_what_the_policies_do(ladder: str) -> None:
     """Measured again, from other start states: within four standard errors of the difference."""
     from rilco.evaluation import evaluate
 
     for rung in range(1, 7):
-        policy, card = shipped_rung(task, rung)
+        policy, card = shipped_rung(ladder, rung)
         returns = evaluate(policy, episodes=4, seed=17).returns
         error = card["std_return"] * (1 / 4 + 1 / card["episodes"]) ** 0.5
-        assert abs(returns.mean() - card["mean_return"]) < 4 * error + 5, f"{task}#{rung}"
+        assert abs(returns.mean() - card["mean_return"]) < 4 * error + 5, f"{ladder}#{rung}"
 
 
 def test_the_documentation_shows_the_cards() -> None:
     text = (Path(__file__).parents[2] / "docs" / "demonstrations.md").read_text()
-    for task in PUBLISHED_RETURNS:
-        cards = [shipped_rung(task, rung)[1] for rung in range(1, 7)]
+    for ladder in LADDERS:
+        cards = [shipped_rung(ladder, rung)[1] for rung in range(1, 7)]
         returns = " | ".join(f"{card['mean_return']:,.0f} ± {card['std_return']:,.0f}" for card in cards)
-        assert f"| {task} | {returns} |" in text
+        assert f"| {ladder} | {returns} |" in text
 
 
 def test_a_shipped_policy_is_small_and_says_what_it_is() -> None:
@@ -198,3 +214,8 @@ def test_a_shipped_policy_is_small_and_says_what_it_is() -> None:
 def test_an_unknown_rung_names_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="1 to 6"):
         shipped_rung("ant", 7)
+
+
+def test_a_task_without_matched_non_experts_says_which_has_them(cache: Path) -> None:
+    with pytest.raises(ConfigError, match=r"ant-matched.*hopper-matched"):
+        standard_files(Task(task="ant"), "matched")

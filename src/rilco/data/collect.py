@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rilco.data.record import Demonstrations
-from rilco.errors import ConfigError, RilcoError, TaskError
+from rilco.errors import ConfigError, RilcoError, TaskError, whole
 from rilco.evaluation import check_fits, task_of
 from rilco.policy.saved import Policy, load_policy
 from rilco.seeding import ACTION_NOISE, EVALUATION, RepositionedGenerator, generator
@@ -23,6 +23,7 @@ GAUSSIAN_FRACTIONS = tuple(published / 3500 for published in (1500, 1000, 800, 5
 """Returns of the paper's five Gaussian non-experts as fractions of the expert's (Tangkaratt et al. 2021, Table 2,
 row Ant (Gaussian))."""
 
+TOLERANCE = 0.02  # of the return without noise: how near a fraction is near enough
 VARIANCES = (1e-3, 1e2)
 """Where a variance is looked for. In its units an action is of order 1: the least is no disturbance, the largest drowns
 it."""
@@ -30,8 +31,11 @@ it."""
 
 def collect(
     policy: Policy | str | os.PathLike[str],
-    task: Task | None = None,
+    task: Task | str | None = None,
     *,
+    env: Any = None,
+    env_kwargs: Mapping[str, Any] | None = None,
+    trust_env: bool = False,
     pairs: int = 10_000,
     episodes: int | None = None,
     seed: int = 0,
@@ -44,22 +48,26 @@ def collect(
 ) -> Demonstrations:
     """Play at least `pairs` pairs in whole episodes, or this number of `episodes`; the same arguments give the same bytes.
 
-    `policy` may be anything that `load_policy` takes, and plays in its own environment unless a `task` is given.
+    `policy` may be anything that `load_policy` takes, and plays in its own environment, unless `task` or `env` says
+    otherwise. They, `env_kwargs` and `trust_env` are those of `evaluate`.
     `num_envs` environments play side by side. An episode's start and its noise depend on its number alone.
     `action_noise` is the variance of Gaussian noise on every action, in units of the policy's actions. Actions are
-    recorded with their noise, as they were executed. `progress` is told how many pairs, or episodes, are finished.
+    recorded with their noise, before the environment cuts them to its bounds. `progress` is told how many pairs, or episodes, are finished.
 
-        >>> rilco.collect(rilco.load_policy("runs/mine"), rilco.Task(env="Pendulum-v1"), episodes=2)
+        >>> rilco.collect("runs/mine", episodes=2)
         Demonstrations(obs=[400, 3], action=[400, 1], episodes=2, demonstrators=1, known=[reward, terminated, truncated])
     """
-    _check_amounts(pairs, episodes, action_noise)
-    policy = policy if isinstance(policy, Policy) else load_policy(policy)
-    task = task or task_of(policy)
+    pairs, num_envs = whole("pairs", pairs), whole("num-envs", num_envs)
+    episodes = None if episodes is None else whole("episodes", episodes)
+    if not 0.0 <= action_noise < math.inf:
+        raise ConfigError(f"--action-noise {action_noise}: expected a variance, a number of at least 0.")
+    policy = load_policy(policy)
+    place = task_of(policy, task=task, env=env, env_kwargs=env_kwargs, trust_env=trust_env)
     std = _action_std(policy, deterministic, action_noise)
     wanted = pairs if episodes is None else episodes
     chosen, done = [], 0
     num_envs = num_envs if episodes is None else min(num_envs, episodes)
-    with contextlib.closing(_play(policy, task, std, seed, num_envs)) as played:
+    with contextlib.closing(_play(policy, place, std, seed, num_envs)) as played:
         for columns in played:
             chosen.append(columns)
             done += len(columns[0]) if episodes is None else 1
@@ -96,8 +104,7 @@ def _play(
     playing = [_Playing(k, generator(seed, ACTION_NOISE, k), []) for k in range(num_envs)]
     ended: dict[int, list[np.ndarray]] = {}  # that wait for an earlier one
     next_number = 0
-    batch = task.make_batch(num_envs)
-    try:
+    with contextlib.closing(task.make_batch(num_envs)) as batch:
         check_fits(policy, task)
         with _environment_of(task):
             obs = batch.reset(range(num_envs), (seeds.at(one.episode) for one in playing))
@@ -120,8 +127,6 @@ def _play(
             while next_number in ended:
                 yield ended.pop(next_number)
                 next_number += 1
-    finally:
-        batch.close()
 
 
 class NoiseLevel(NamedTuple):
@@ -141,15 +146,14 @@ def find_noise_levels(
     *,
     episodes: int = 6,
     seed: int = 0,
-    tolerance: float = 0.02,
     rounds: int = 10,
     progress: Callable[[], None] = lambda: None,
 ) -> list[NoiseLevel]:
     """Find, for each fraction of the policy's own return, a variance of action noise that brings it there.
 
     Bisection of the variance's logarithm, at most `rounds` times for a fraction, until the return of a few
-    episodes is within `tolerance` of it. Every trial plays the same episodes with the same noise, scaled, and
-    serves all fractions. Where episodes are too few for that tolerance, the nearest trial is taken.
+    episodes is within TOLERANCE of it. Every trial plays the same episodes with the same noise, scaled, and
+    serves all fractions. Where episodes are too few for that, the nearest trial is taken.
     """
 
     def play(variance: float) -> float:
@@ -174,7 +178,7 @@ def find_noise_levels(
                 f"variance {most:g} it is {tried[most]:,.1f}. Choose fractions between "
                 f"{tried[most] / best:.2f} and 1."
             )
-        variance = _bisect(play, tried, fraction * best, tolerance * best, rounds)
+        variance = _bisect(play, tried, fraction * best, TOLERANCE * best, rounds)
         levels.append(NoiseLevel(variance, tried[variance], tried[variance] / best, fraction))
     return levels
 
@@ -206,14 +210,6 @@ def _action_std(policy: Policy, deterministic: bool, action_noise: float) -> np.
     own = np.zeros(policy.action_dim) if deterministic else np.exp(2.0 * policy.log_std)
     variance = own + action_noise
     return np.sqrt(variance).astype(np.float32) if variance.any() else None
-
-
-def _check_amounts(pairs: int, episodes: int | None, action_noise: float) -> None:
-    for what, amount in (("pairs", pairs), ("episodes", episodes)):
-        if amount is not None and amount < 1:
-            raise ConfigError(f"--{what} {amount}: expected at least 1.")
-    if not 0.0 <= action_noise < math.inf:
-        raise ConfigError(f"--action-noise {action_noise}: expected a variance, a number of at least 0.")
 
 
 @contextlib.contextmanager

@@ -11,8 +11,8 @@ from rilco.data.record import Demonstrations, source_names
 from rilco.errors import DemonstrationError
 from rilco.tasks.actions import Actions
 from rilco.tasks.batch import Spaces
+from rilco.tasks.observations import LARGEST_OBS
 
-LARGEST_OBS = 1e15  # squares of larger numbers overflow in sums of float32
 FAR_OUT = 100.0  # units; a typical action is of size 1
 TYPICAL = 30.0  # units; a median action beyond it means that the units differ
 

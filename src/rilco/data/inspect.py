@@ -1,12 +1,12 @@
 """Inspection of a dataset: episodes, lengths, returns, every dimension, and faults.
 
-Data is read in blocks of rows, so that memory maps are never read as a whole. NaN and infinite values, which training
-refuses, are counted here.
+NaN and infinite values, which training refuses, are counted here.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 import os
 from collections.abc import Iterator, Sequence
@@ -20,9 +20,6 @@ from rilco.data.record import Demonstrations, non_finite_allowed
 from rilco.errors import ConfigError
 from rilco.words import listed
 
-BLOCK = 65_536
-"""Rows that are read together."""
-
 Bounds = tuple[float, float] | tuple[np.ndarray, np.ndarray]
 """The same low and high for every dimension, or [D] of each."""
 
@@ -31,6 +28,8 @@ Bounds = tuple[float, float] | tuple[np.ndarray, np.ndarray]
 class Dimensions:
     """Every dimension of the observations or of the actions, [D] each, over its finite values."""
 
+    rows_outside: int
+    """Pairs with any value outside the bounds."""
     low: np.ndarray
     """NaN, like all of these numbers, where no value is finite."""
     high: np.ndarray
@@ -43,8 +42,6 @@ class Dimensions:
     infinite: np.ndarray
     outside: np.ndarray
     """Number of finite values outside the bounds."""
-    rows_outside: int
-    """Pairs with any such value."""
 
     @property
     def constant(self) -> np.ndarray:
@@ -66,8 +63,8 @@ class Inspection:
     demonstrators: tuple[Demonstrator, ...]
     bounds: tuple[float, float]
     """Bounds that actions were compared with; the widest, where dimensions have their own."""
-    same_bounds: bool
-    """Whether all dimensions have these."""
+    within: str
+    """The bounds in words."""
     assumed_bounds: bool
     """Whether nobody said what they are."""
     noise_rate: float | None
@@ -87,12 +84,6 @@ class Inspection:
     def duplicated_episodes(self) -> int:
         """Episodes that repeat an earlier one."""
         return self.episodes - len(set(self.digests))
-
-    @property
-    def within(self) -> str:
-        """The bounds in words."""
-        low, high = self.bounds
-        return f"[{low:g}, {high:g}]" if self.same_bounds else "its dimension's bounds"
 
     @property
     def mean_reward(self) -> float | None:
@@ -120,18 +111,17 @@ class Inspection:
                 f"{self.duplicated_episodes:,} of {self.episodes:,} episodes repeat an earlier one, pair for pair."
             )
         if self.action.rows_outside:
-            unless = (
-                " The environment's own bounds may be others: name it by --env."
-                if self.assumed_bounds
-                else ""
-            )
             share = self.action.rows_outside / self.pairs
-            found.append(f"{share:.1%} of the pairs have an action outside {self.within}.{unless}")
+            unless = " The environment's own bounds may be others: name it by --env."
+            found.append(
+                f"{share:.1%} of the pairs have an action outside {self.within}."
+                f"{unless if self.assumed_bounds else ''}"
+            )
         return found
 
     def to_json(self) -> dict[str, Any]:
         """Plain numbers; what is not finite is null."""
-        return {
+        table = {
             "name": self.name,
             "pairs": self.pairs,
             "episodes": self.episodes,
@@ -139,16 +129,15 @@ class Inspection:
             "return": None if self.returns is None else statistics(self.returns),
             "duplicated_episodes": self.duplicated_episodes,
             "pairs_with_action_outside": self.action.rows_outside,
-            "bounds": [_plain(bound) for bound in self.bounds],
+            "bounds": self.bounds,
             "noise_rate": self.noise_rate,
             "noise_fraction": self.noise_fraction,
-            "demonstrators": [
-                {key: _plain(value) for key, value in one._asdict().items()} for one in self.demonstrators
-            ],
+            "demonstrators": [one._asdict() for one in self.demonstrators],
             "obs": _columns(self.obs),
             "action": _columns(self.action),
             "remarks": self.remarks(),
         }
+        return {name: _plain(value) for name, value in table.items()}
 
 
 def inspect_files(
@@ -171,7 +160,7 @@ def inspect_files(
 def inspect(
     demos: Demonstrations, *, name: str = "demonstrations", bounds: Bounds | None = None
 ) -> Inspection:
-    """Goes through the data once in blocks, and once by episode. Left out, bounds are +-1; choices have their own."""
+    """Left out, bounds are +-1; choices have their own."""
     assumed = bounds is None and not demos.discrete
     if bounds is None:
         bounds = (np.nanmin(demos.action), np.nanmax(demos.action)) if demos.discrete else (-1.0, 1.0)
@@ -183,6 +172,7 @@ def inspect(
         )
     if not (low <= high).all():
         raise ConfigError(f"--bounds {low[0]:g} {high[0]:g}: expected the lower one first.")
+    same = (low == low[0]).all() and (high == high[0]).all()
     returns = None
     if demos.reward is not None:
         with np.errstate(invalid="ignore"):  # inf - inf
@@ -195,7 +185,7 @@ def inspect(
         returns=returns,
         demonstrators=tuple(demonstrators(demos)),
         bounds=(float(low.min()), float(high.max())),
-        same_bounds=bool((low == low[0]).all() and (high == high[0]).all()),
+        within=f"[{low[0]:g}, {high[0]:g}]" if same else "its dimension's bounds",
         assumed_bounds=assumed,
         noise_rate=demos.noise_rate,
         noise_fraction=demos.noise_fraction,
@@ -206,59 +196,37 @@ def inspect(
 def shared_episodes(inspections: Sequence[Inspection]) -> list[tuple[str, str, int]]:
     """Pairs of files that hold the same episodes, and how many."""
     found = []
-    for i, one in enumerate(inspections):
-        for other in inspections[i + 1 :]:
-            common = len(set(one.digests) & set(other.digests))
-            if common:
-                found.append((one.name, other.name, common))
+    for one, other in itertools.combinations(inspections, 2):
+        if common := set(one.digests) & set(other.digests):
+            found.append((one.name, other.name, len(common)))
     return found
 
 
 def statistics(values: np.ndarray) -> dict[str, float | None]:
     """Statistics of the finite values; None where there are none."""
     finite = values[np.isfinite(values)]
+    names = ("min", "median", "max", "mean", "std")
     if not len(finite):
-        return dict.fromkeys(("min", "median", "max", "mean", "std"))
-    low, median, high = (float(value) for value in np.quantile(finite, (0.0, 0.5, 1.0)))
-    return {
-        "min": low,
-        "median": median,
-        "max": high,
-        "mean": float(finite.mean()),
-        "std": float(finite.std()),
-    }
+        return dict.fromkeys(names)
+    return {name: float(getattr(np, name)(finite)) for name in names}
 
 
-def measure(array: np.ndarray, bounds: Bounds = (-math.inf, math.inf), block: int = BLOCK) -> Dimensions:
-    """Every dimension of an array [N, D]; blocks of rows are merged as Chan, Golub and LeVeque (1979) do."""
-    width = array.shape[1]
-    low, high = np.full(width, np.inf), np.full(width, -np.inf)
-    mean, squares = np.zeros(width), np.zeros(width)
-    finite, nan, infinite, outside = (np.zeros(width, np.int64) for _ in range(4))
-    rows_outside = 0
-    for start in range(0, len(array), block):
-        values = array[start : start + block].astype(np.float64)
+def measure(array: np.ndarray, bounds: Bounds = (-math.inf, math.inf)) -> Dimensions:
+    """Every dimension of an array [N, D], one after the other, so that no more than one is copied."""
+    low, high = (np.broadcast_to(bound, array.shape[1]) for bound in bounds)
+    rows_outside = np.zeros(len(array), bool)
+    found = []
+    for k in range(array.shape[1]):
+        values = array[:, k].astype(np.float64)
         is_finite = np.isfinite(values)
-        is_outside = is_finite & ((values < bounds[0]) | (values > bounds[1]))
-        is_nan = np.isnan(values)
-        nan += is_nan.sum(axis=0)
-        infinite += (~is_finite & ~is_nan).sum(axis=0)
-        outside += is_outside.sum(axis=0)
-        rows_outside += int(is_outside.any(axis=1).sum())
-        low = np.minimum(low, values.min(axis=0, where=is_finite, initial=np.inf))
-        high = np.maximum(high, values.max(axis=0, where=is_finite, initial=-np.inf))
-        count = is_finite.sum(axis=0)
-        here = values.sum(axis=0, where=is_finite) / np.maximum(count, 1)
-        centred = np.where(is_finite, values, here) - here
-        both = np.maximum(finite + count, 1)
-        squares += (centred**2).sum(axis=0) + (here - mean) ** 2 * finite * count / both
-        mean += (here - mean) * count / both
-        finite += count
-    unknown = finite == 0
-    for numbers in (low, high, mean, squares):
-        numbers[unknown] = np.nan
-    spread = np.sqrt(squares / np.maximum(finite, 1))
-    return Dimensions(low, high, mean, spread, finite, nan, infinite, outside, rows_outside)
+        is_outside = is_finite & ((values < low[k]) | (values > high[k]))
+        rows_outside |= is_outside
+        finite = values[is_finite] if is_finite.any() else np.array([np.nan])
+        numbers = finite.min(), finite.max(), finite.mean(), finite.std()
+        counts = is_finite.sum(), np.isnan(values).sum(), np.isinf(values).sum(), is_outside.sum()
+        found.append((*numbers, *counts))
+    columns = [np.array(column) for column in zip(*found, strict=True)]
+    return Dimensions(int(rows_outside.sum()), *columns)
 
 
 def _digests(demos: Demonstrations) -> Iterator[bytes]:
@@ -270,19 +238,20 @@ def _digests(demos: Demonstrations) -> Iterator[bytes]:
         yield digest.digest()
 
 
-def _listing(dimensions: np.ndarray, most: int = 8) -> str:
+def _listing(dimensions: np.ndarray) -> str:
     """`dimensions 1, 4 and 7`, or the first few of them."""
-    return f"dimension{'s' if len(dimensions) > 1 else ''} {listed(map(str, dimensions.tolist()), most)}"
+    return f"dimension{'s' if len(dimensions) > 1 else ''} {listed(map(str, dimensions.tolist()), most=8)}"
 
 
 def _columns(part: Dimensions) -> list[dict[str, Any]]:
     names = ("low", "high", "mean", "spread", "nan", "infinite", "outside", "constant")
     columns = [getattr(part, name).tolist() for name in names]
-    return [
-        {name: _plain(value) for name, value in zip(names, row, strict=True)}
-        for row in zip(*columns, strict=True)
-    ]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -57,7 +57,7 @@ def random_starts(length: int, pairs: int, rng: np.random.Generator) -> np.ndarr
 
 def mix(
     expert: Demonstrations,
-    non_experts: Sequence[Demonstrations],
+    non_experts: Demonstrations | Sequence[Demonstrations],
     noise_rate: float,
     *,
     seed: int | None = None,
@@ -72,6 +72,7 @@ def mix(
         >>> rilco.mix(expert, [worse], noise_rate=0.2).noise_fraction
         0.2
     """
+    non_experts = [non_experts] if isinstance(non_experts, Demonstrations) else non_experts
     pairs = pairs_from_each(noise_rate, len(expert), len(non_experts))
     if noise_rate > 0.0 and pairs == 0:
         raise DemonstrationError(

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rilco.data.index import EpisodeIndex, demonstrators
+from rilco.data.index import EpisodeIndex
 from rilco.errors import ConfigError, DemonstrationError
 
 _LEFT_OUT = np.empty(0, np.int32)
@@ -159,19 +159,6 @@ class Demonstrations:
         """Each episode by itself, in order of first appearance; a view where its pairs are adjacent."""
         for k in self.index.by_appearance.tolist():
             yield self.select(self.index.rows(k))
-
-    def summary(self) -> dict[str, Any]:
-        """The contents in plain numbers that fit into JSON."""
-        return {
-            "pairs": len(self),
-            "episodes": len(self.index),
-            "obs_dim": self.obs_dim,
-            "action_dim": self.action_dim,
-            "discrete": self.discrete,
-            "noise_rate": self.noise_rate,
-            "noise_fraction": self.noise_fraction,
-            "demonstrators": [one._asdict() for one in demonstrators(self)],
-        }
 
     def check_dimensions(self, obs_dim: int, action_dim: int, env_name: str) -> None:
         """Raises DemonstrationError unless these demonstrations fit the environment."""

@@ -69,10 +69,10 @@ def _load(config: RunConfig, files: Sequence[str], noise_rate: float | None = No
     names = spaces.observations.names
     keys: dict[str, Any] = {"obs_keys": names, "flat_too": True} if names else {"obs_keys": config.obs_keys}
     demos = load_demonstrations(files, noise_rate, seed=config.seed, **keys)
-    return fit(_chosen(demos, config.task), spaces, config.task.name)
+    return fit(chosen(demos, config.task), spaces, config.task.name)
 
 
-def _chosen(demos: Demonstrations, task: Task) -> Demonstrations:
+def chosen(demos: Demonstrations, task: Task) -> Demonstrations:
     """Flat observations of all that the environment shows, cut to the chosen parts."""
     if not task.obs_keys or demos.obs_dim == task.spaces().observations.width:
         return demos

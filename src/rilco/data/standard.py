@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,15 +29,16 @@ Say = Callable[[str], None]
 
 def standard_files(task: Task, kind: str = "policy", *, say: Say = lambda line: None) -> tuple[str, ...]:
     """Paths of the six files of a task, the expert's first. Makes them where the cache has none."""
-    from rilco.data.ladder import shipped_rung
+    from rilco.policy.saved import shipped_rung
 
-    policies = [shipped_rung(task.name, rung)[0] for rung in (RUNGS if kind == "policy" else RUNGS[:1])]
+    ladder = f"{task.name}-matched" if kind == "matched" else task.name
+    policies = [shipped_rung(ladder, rung)[0] for rung in (RUNGS[:1] if kind == "gaussian" else RUNGS)]
     names = ["expert.npz", *(f"non-expert-{rung}.npz" for rung in RUNGS[1:])]
     folder = cache_folder() / f"{task.name}-{kind}-{_digest(policies)}"
     remove_forgotten(folder)
     if not folder.is_dir():
         say(f"Making the standard demonstrations of {task.name} ({kind}); they are kept in {folder}.")
-        _fill(folder, names, _play(policies, task, kind))
+        _fill(folder, names, _play(policies, task, None if kind == "gaussian" else ladder))
     return tuple(str(folder / name) for name in names)
 
 
@@ -49,25 +50,23 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rilco"
 
 
-def _play(policies: list[Policy], task: Task, kind: str) -> list[Demonstrations]:
+def _play(policies: list[Policy], task: Task, ladder: str | None) -> Iterator[Demonstrations]:
     """The ladder's policies as they are; or the expert, without and with five strengths of noise on its actions."""
     from rilco.data.collect import collect, find_noise_levels
 
     expert = policies[0]
-    if kind == "policy":
-        takes = [(policy, 0.0, f"{task.name}#{rung}") for rung, policy in zip(RUNGS, policies, strict=True)]
+    if ladder:
+        takes = [(policy, 0.0, f"{ladder}#{rung}") for rung, policy in zip(RUNGS, policies, strict=True)]
     else:
         variances = [level.variance for level in find_noise_levels(expert, task)]
         noisy = [(expert, variance, f"{task.name}#1 with variance {variance:.3g}") for variance in variances]
         takes = [(expert, 0.0, f"{task.name}#1"), *noisy]
-    return [
-        collect(policy, task, pairs=PAIRS, action_noise=variance, expert=k == 0, name=name)
-        for k, (policy, variance, name) in enumerate(takes)
-    ]
+    for k, (policy, variance, name) in enumerate(takes):
+        yield collect(policy, task, pairs=PAIRS, action_noise=variance, expert=k == 0, name=name)
 
 
-def _fill(folder: Path, names: list[str], parts: list[Demonstrations]) -> None:
-    """The whole folder or nothing; two processes that fill it at once do not meet."""
+def _fill(folder: Path, names: list[str], parts: Iterator[Demonstrations]) -> None:
+    """The whole folder or nothing; two processes that fill it at once do not meet. A part is made when its turn comes."""
     from rilco.data.formats import save_demonstrations
 
     try:

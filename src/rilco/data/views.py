@@ -1,42 +1,27 @@
-"""Inspections as tables for a terminal and as a picture."""
+"""Inspections as tables for a terminal."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from rilco.data.formats.files import atomic_write
 from rilco.data.inspect import Dimensions, Inspection, shared_episodes, statistics
-from rilco.errors import ConfigError, require
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from rich.table import Table
     from rich.text import Text
 
-PICTURES = (".png", ".pdf", ".svg")
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000")
-"""Okabe and Ito's, which colour-blind readers can tell apart; line styles help where there are more files."""
-STYLES = ("-", "--", ":")
 LABEL_WIDTH, COLUMN_WIDTH = 28, 24  # of a table, in characters
 MOST_DEMONSTRATORS = 30
 
 
 def tables(inspections: Sequence[Inspection], width: int) -> Iterator[Table]:
     """An overview with the files side by side, as many as the width allows, then every dimension."""
-    groups = list(_groups(inspections, (width - LABEL_WIDTH) // COLUMN_WIDTH))
-    for group in groups:
-        yield _overview(group)
+    size = max(1, (width - LABEL_WIDTH) // COLUMN_WIDTH)
+    groups = [inspections[start : start + size] for start in range(0, len(inspections), size)]
+    yield from map(_overview, groups)
     yield from (_demonstrators(one) for one in inspections if len(one.demonstrators) > 1)
-    if len(inspections) == 1:
-        yield _dimensions_of_one(inspections[0])
-        return
-    for group in groups:
-        yield _dimensions(group)
+    yield from map(_dimensions, groups)
 
 
 def remarks(inspections: Sequence[Inspection]) -> list[str]:
@@ -49,12 +34,6 @@ def remarks(inspections: Sequence[Inspection]) -> list[str]:
     if len(shapes) > 1:
         found.append("The files differ in their dimensions: they come from different environments.")
     return found
-
-
-def _groups(inspections: Sequence[Inspection], size: int) -> Iterator[Sequence[Inspection]]:
-    size = max(1, size)
-    for start in range(0, len(inspections), size):
-        yield inspections[start : start + size]
 
 
 def _overview(group: Sequence[Inspection]) -> Table:
@@ -118,40 +97,29 @@ def _demonstrators(one: Inspection) -> Table:
     return table
 
 
-def _dimensions_of_one(one: Inspection) -> Table:
-    table = _table("", "mean ± spread", "range", "")
-    for kind, part in (("obs", one.obs), ("action", one.action)):
-        for k in range(len(part.mean)):
-            table.add_row(f"{kind} {k}", *_cells(part, k))
-        table.add_section()
-    return table
-
-
 def _dimensions(group: Sequence[Inspection]) -> Table:
-    """A column a file, with what is known of a dimension below each other."""
+    """A column a file. Where there are several, what is known of a dimension stands below each other."""
     table = _table("mean ± spread, and range", *(one.name for one in group))
+    between = "\n" if len(group) > 1 else ", "
     for kind in ("obs", "action"):
         parts: list[Dimensions] = [getattr(one, kind) for one in group]
         for k in range(max(len(part.mean) for part in parts)):
-            cells = (_cells(part, k) if k < len(part.mean) else () for part in parts)
-            table.add_row(f"{kind} {k}", *("\n".join(filter(None, lines)) for lines in cells))
+            cells = (_cells(part, k) if k < len(part.mean) else [] for part in parts)
+            table.add_row(f"{kind} {k}", *(between.join(lines) for lines in cells))
         table.add_section()
     return table
 
 
-def _cells(part: Dimensions, k: int) -> tuple[str, str, str]:
-    notes = [
-        f"{getattr(part, what)[k]:,} {what}"
-        for what in ("nan", "infinite", "outside")
-        if getattr(part, what)[k]
-    ]
+def _cells(part: Dimensions, k: int) -> list[str]:
+    cells = []
+    if part.finite[k]:
+        cells.append(f"{number(part.mean[k])} ± {number(part.spread[k])}")
+        cells.append(f"{number(part.low[k])} to {number(part.high[k])}")
+    counts = {"NaN": part.nan[k], "infinite": part.infinite[k], "outside": part.outside[k]}
+    notes = [f"{count:,} {what}" for what, count in counts.items() if count]
     if part.constant[k]:
         notes.append("constant")
-    note = ", ".join(notes).replace("nan", "NaN")
-    if not part.finite[k]:
-        return "", "", note
-    spread = f"{number(part.mean[k])} ± {number(part.spread[k])}"
-    return spread, f"{number(part.low[k])} to {number(part.high[k])}", note
+    return [*cells, ", ".join(notes)] if notes else cells
 
 
 def _table(*columns: str) -> Table:
@@ -176,83 +144,3 @@ def _literal(text: str) -> Text:
 def number(value: Any) -> str:
     """Three digits, without an exponent where there need not be one."""
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"
-
-
-# -- the picture -----------------------------------------------------------------------------------
-
-
-def check_picture(file: Path) -> None:
-    """Refuses, before any work is done, a picture that cannot be drawn."""
-    if file.suffix.lower() not in PICTURES:
-        raise ConfigError(f"--plot {file}: expected a name that ends in {', '.join(PICTURES)}.")
-    require("matplotlib", "Pictures", "plot")
-
-
-def draw(inspections: Sequence[Inspection], file: Path) -> None:
-    """Histograms of lengths and returns, and the range of every dimension, all files in each."""
-    from matplotlib.figure import Figure
-
-    marks = len(inspections) * max(len(one.obs.mean) for one in inspections)
-    width = min(24.0, max(10.0, 0.09 * marks))
-    figure = Figure(figsize=(width, 10), layout="constrained")
-    layout: Any = [["lengths", "returns"], ["obs", "obs"], ["action", "action"]]
-    axes: Any = figure.subplot_mosaic(layout, height_ratios=(1, 1.2, 1.2))
-    outlines = _histograms(axes["lengths"], [one.lengths for one in inspections], "pairs in an episode")
-    _histograms(axes["returns"], [one.returns for one in inspections], "return of an episode")
-    _ranges(axes["obs"], [one.obs for one in inspections], "observation")
-    _ranges(axes["action"], [one.action for one in inspections], "action")
-    for bound in filter(math.isfinite, inspections[0].bounds):
-        axes["action"].axhline(bound, color="grey", linewidth=1, linestyle="--")
-    names = [one.name.replace("$", r"\$") for one in inspections]  # which would begin a formula
-    columns = int(11 * width / (max(map(len, names)) + 8))  # about 11 characters an inch
-    figure.legend(
-        outlines, names, loc="outside upper center", ncols=min(max(1, columns), len(names)), frameon=False
-    )
-    save_figure(figure, file)
-
-
-def save_figure(figure: Figure, file: Path) -> None:
-    with atomic_write(file) as temporary:
-        figure.savefig(temporary, format=file.suffix.lower().removeprefix("."), dpi=120)
-
-
-def _histograms(axes: Any, data: Sequence[np.ndarray | None], label: str) -> list[Any]:
-    """One outline a file, in bins that all share."""
-    finite = [np.empty(0) if values is None else values[np.isfinite(values)] for values in data]
-    everything = np.concatenate(finite)
-    axes.set(xlabel=label, ylabel="share of the file's episodes")
-    if not len(everything):
-        axes.text(0.5, 0.5, "unknown", ha="center", va="center", transform=axes.transAxes)
-        return []
-    low, high = float(everything.min()), float(everything.max())
-    margin = 0.5 if low == high else 0.0
-    bins = np.linspace(low - margin, high + margin, 31)
-    outlines = []
-    for i, values in enumerate(finite):
-        share = np.histogram(values, bins)[0] / max(1, len(values))
-        colour, style = COLOURS[i % len(COLOURS)], STYLES[i // len(COLOURS) % len(STYLES)]
-        axes.stairs(share, bins, fill=True, alpha=0.12, color=colour)
-        outlines.append(axes.stairs(share, bins, linewidth=1.8, color=colour, linestyle=style))
-    return outlines
-
-
-def _ranges(axes: Any, parts: Sequence[Dimensions], label: str) -> None:
-    """A thin line from the least to the largest value, a thick one of the spread around the mean, and the mean."""
-    step = 0.8 / len(parts)
-    for i, part in enumerate(parts):
-        x = np.arange(len(part.mean)) + (i - (len(parts) - 1) / 2) * step
-        colour = COLOURS[i % len(COLOURS)]
-        axes.vlines(x, part.low, part.high, color=colour, linewidth=1)
-        thick = min(6.0, 24.0 * step)
-        axes.vlines(
-            x, part.mean - part.spread, part.mean + part.spread, color=colour, linewidth=thick, alpha=0.5
-        )
-        axes.plot(x, part.mean, "_", color=colour, markersize=max(4.0, 12.0 * step), markeredgewidth=2)
-    dimensions = max(len(part.mean) for part in parts)
-    largest = max(float(np.nanmax(np.abs([part.low, part.high]), initial=0.0)) for part in parts)
-    if largest > 100.0:
-        axes.set_yscale("symlog", linthresh=1.0)
-    axes.set_xticks(np.arange(0, dimensions, max(1, dimensions // 40)))
-    axes.set_xlim(-0.6, dimensions - 0.4)
-    axes.set(xlabel=f"{label} dimension", ylabel="range, mean ± spread")
-    axes.grid(axis="y", alpha=0.3)

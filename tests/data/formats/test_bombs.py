@@ -80,9 +80,8 @@ def test_a_changed_size_of_a_chunk(tmp_path: Path, demos: Demonstrations, name: 
     with h5py.File(path) as file:
         chunk = file["obs_array"].id.get_chunk_info(0)
     content = path.read_bytes()
-    keys = struct.pack(
-        "<II3Q", chunk.size, chunk.filter_mask, 0, 0, 0
-    )  # size, filters left out, and the offset of the chunk
+    # Its size, the filters left out, and its offset.
+    keys = struct.pack("<II3Q", chunk.size, chunk.filter_mask, 0, 0, 0)
     assert content.count(keys) == 1
     path.write_bytes(content.replace(keys, struct.pack("<I", size) + keys[4:]))
     assert read_alone(load_file, path).kind == "refused"

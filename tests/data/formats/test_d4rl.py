@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
-from rilco.data.formats import chunks, d4rl, hdf5, load_file, save_demonstrations
+from rilco.data.formats import chunks, d4rl, load_file, save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 
@@ -83,14 +83,6 @@ def test_refuses(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(DemonstrationError, match=message) as caught:
         load_file(path)
     assert str(path) in str(caught.value)
-
-
-def test_refuses_a_bomb_before_unpacking_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with h5py.File(write(tmp_path / "a.hdf5", observations=None), "a") as file:
-        file.create_dataset("observations", (10**12, 3), np.float32, chunks=(10**6, 3), compression="gzip")
-    monkeypatch.setattr(hdf5, "read", lambda *_: pytest.fail("unpacked"))
-    with pytest.raises(DemonstrationError, match="the limit is"):
-        load_file(tmp_path / "a.hdf5")
 
 
 def test_double_precision_is_read_a_slab_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

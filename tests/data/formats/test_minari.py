@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 import pytest
 
-from rilco.data.formats import convert, find_files, load_file, save_demonstrations
+from rilco.data.formats import find_files, load_file, save_demonstrations
 from rilco.data.formats import minari as ours
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
@@ -113,14 +113,6 @@ def test_neither_way_needs_the_library(
     monkeypatch.setitem(sys.modules, "minari", None)
     save_demonstrations(demos, "minari:walks/ours-v0")
     assert load_file("minari:walks/ours-v0").fingerprint() == demos.fingerprint()
-
-
-def test_convert_to_an_id(root: Path, tmp_path: Path, demos: Demonstrations) -> None:
-    save_demonstrations(demos, tmp_path / "a.npz")
-    convert(tmp_path / "a.npz", "minari:walks/new-v0")
-    assert (root / "walks" / "new-v0" / "data" / "main_data.hdf5").is_file()
-    with pytest.raises(ConfigError, match="already"):
-        convert(tmp_path / "a.npz", "minari:walks/new-v0")
 
 
 def test_ids(root: Path, tmp_path: Path, demos: Demonstrations) -> None:

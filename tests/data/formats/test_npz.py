@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,38 +15,9 @@ from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 
 
-def everything(demos: Demonstrations) -> Demonstrations:
-    """The same pairs, with every field of the record known."""
-    return replace(
-        demos,
-        demonstrator=np.repeat([1, 0], 6),
-        terminated=np.arange(12) == 4,
-        truncated=np.arange(12) == 8,
-        expert=np.arange(12) < 7,
-        noise_rate=0.4,
-        demonstrator_names=("näive", "expert", "unused"),
-    )
-
-
-def test_round_trip_loses_nothing(tmp_path: Path, demos: Demonstrations) -> None:
-    full = everything(demos)
-    save_demonstrations(full, tmp_path / "a.npz")
-    back = load_file(tmp_path / "a.npz")
-    for field in filter(lambda field: field.compare, fields(Demonstrations)):
-        before, after = getattr(full, field.name), getattr(back, field.name)
-        assert type(before) is type(after), field.name
-        np.testing.assert_array_equal(before, after, strict=isinstance(before, np.ndarray))
-
-
-def test_what_is_unknown_stays_unknown(tmp_path: Path, demos: Demonstrations) -> None:
-    save_demonstrations(Demonstrations(demos.obs, demos.action), tmp_path / "a.npz")
-    back = load_file(tmp_path / "a.npz")
-    assert back.reward is back.terminated is back.truncated is back.expert is back.noise_rate is None
-
-
-def test_same_demonstrations_same_bytes(tmp_path: Path, demos: Demonstrations) -> None:
-    save_demonstrations(everything(demos), tmp_path / "a.npz")
-    save_demonstrations(everything(demos), tmp_path / "b.npz")
+def test_same_demonstrations_same_bytes(tmp_path: Path, full_demos: Demonstrations) -> None:
+    save_demonstrations(full_demos, tmp_path / "a.npz")
+    save_demonstrations(full_demos, tmp_path / "b.npz")
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 

@@ -10,7 +10,7 @@ import h5py
 import numpy as np
 import pytest
 
-from rilco.data.formats import convert, load_file, save_demonstrations
+from rilco.data.formats import load_file, save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
 
@@ -60,11 +60,6 @@ def test_several_observations_must_be_named(tmp_path: Path) -> None:
         load_file(path, obs_keys=["camera"])
     with pytest.raises(ConfigError, match="named twice"):
         load_file(path, obs_keys=["object", "object"])
-
-
-def test_convert_chooses_too(tmp_path: Path) -> None:
-    convert(write(tmp_path / "a.hdf5"), tmp_path / "b.npz", obs_keys=["object"])
-    np.testing.assert_array_equal(load_file(tmp_path / "b.npz").obs, OBJECT)
 
 
 def test_written_as_documented(tmp_path: Path, demos: Demonstrations) -> None:

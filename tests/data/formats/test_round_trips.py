@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +12,9 @@ import numpy as np
 import pytest
 from tests.data.formats.conftest import NEED_PYARROW, differences
 
-from rilco.data.formats import FORMATS, Format, convert, load_file, save_demonstrations, stretches
-from rilco.data.record import Demonstrations, concatenate
-from rilco.errors import ConfigError, DemonstrationError
+from rilco.data.formats import FORMATS, Format, load_file, save_demonstrations, stretches
+from rilco.data.record import Demonstrations
+from rilco.errors import DemonstrationError
 
 
 @pytest.fixture(
@@ -150,53 +149,6 @@ def test_a_missing_library_names_the_extra_on_loading(written: Path, name: str) 
     keys = ("observation.state",) if name == "lerobot" else ()
     with pytest.raises(DemonstrationError, match=r"needs pyarrow.*rilco\[formats\]"):
         load_file(written / name, obs_keys=keys)
-
-
-# --- convert
-
-
-def test_convert_between_any_two(tmp_path: Path, full_demos: Demonstrations, exact: Format) -> None:
-    save_demonstrations(full_demos, tmp_path / "a.npz")
-    convert(tmp_path / "a.npz", tmp_path / f"b{exact.extensions[0]}")
-    convert(tmp_path / f"b{exact.extensions[0]}", tmp_path / "c.npz")
-    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "c.npz").read_bytes()
-
-
-def test_convert_puts_several_together(tmp_path: Path, demos: Demonstrations) -> None:
-    save_demonstrations(demos, tmp_path / "a.npz")
-    save_demonstrations(demos, tmp_path / "b.d4rl.hdf5")
-    whole = convert([tmp_path / "a.npz", tmp_path / "b.d4rl.hdf5"], tmp_path / "c.npz")
-    assert differences(whole, load_file(tmp_path / "c.npz")) == []
-    assert differences(whole, concatenate([demos, demos])) == []
-
-
-def test_a_failed_convert_leaves_nothing(tmp_path: Path, full_demos: Demonstrations) -> None:
-    save_demonstrations(full_demos, tmp_path / "a.npz")
-    (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04 torn")
-    for source, target, kind in (
-        ("bad.npz", "b.minari", None),
-        ("missing.npz", "b.npz", None),
-        ("a.npz", "b.h5", None),  # two demonstrators, and the authors' layout holds one
-        ("a.npz", "b.txt", None),
-        ("a.npz", "b", "tape"),
-        ("a.npz", "nowhere/b.npz", None),
-    ):
-        with pytest.raises((DemonstrationError, ConfigError)):
-            convert(tmp_path / source, tmp_path / target, kind)
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npz", "bad.npz"]
-
-
-def test_convert_overwrites_only_when_told(tmp_path: Path, demos: Demonstrations) -> None:
-    save_demonstrations(demos, tmp_path / "a.npz")
-    (tmp_path / "b.npz").write_bytes(b"precious")
-    with pytest.raises(ConfigError, match="something of that name already"):
-        convert(tmp_path / "a.npz", tmp_path / "b.npz")
-    assert (tmp_path / "b.npz").read_bytes() == b"precious"
-    convert(tmp_path / "a.npz", tmp_path / "b.npz", overwrite=True)
-    assert differences(load_file(tmp_path / "b.npz"), demos) == []
-    os.mkdir(tmp_path / "c.minari")
-    with pytest.raises(ConfigError, match="remove it first"):
-        convert(tmp_path / "a.npz", tmp_path / "c.minari", overwrite=True)
 
 
 def test_observation_keys_of_a_format_without(tmp_path: Path, demos: Demonstrations) -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rilco.data.formats import authors, csv, d4rl, imitation, lerobot, minari, npz, robomimic
-from rilco.data.formats.files import check_file, entries, existing
+from rilco.data.formats.files import NoNamedPartsError, check_file, entries, existing
 from rilco.data.formats.hdf5 import SIGNATURE as HDF5
-from rilco.data.formats.named import NoNamedPartsError
-from rilco.data.record import Demonstrations, concatenate
+from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
 from rilco.outside import import_modules
 from rilco.words import listing
@@ -152,7 +151,7 @@ def save_demonstrations(
         >>> rilco.save_demonstrations(demos, "again.hdf5", format="robomimic", env="Pendulum-v1")
     """
     target, known = target_format(path, format)
-    if os.fspath(path).startswith(minari.PREFIX):
+    if minari.local_path(os.fspath(path)):
         target.parent.mkdir(parents=True, exist_ok=True)
     options: dict[str, Any] = {"env": env} if known.has_env else {}
     known.save(demos, target, **options)
@@ -160,11 +159,8 @@ def save_demonstrations(
 
 def target_format(path: str | os.PathLike[str], format_name: str | None) -> tuple[Path, Format]:
     """Where `save_demonstrations` would write, and in which format. Raises ConfigError where it could not."""
-    name = os.fspath(path)
-    if name.startswith(minari.PREFIX):
-        target, format_name = minari.local_path(name.removeprefix(minari.PREFIX)), format_name or "minari"
-    else:
-        target = Path(path).expanduser()
+    local = minari.local_path(os.fspath(path))
+    target, format_name = local or Path(path).expanduser(), format_name or ("minari" if local else None)
     by_name = [known for known in formats() if known.name == format_name]
     fitting = by_name if format_name else _by_extension(target)
     if fitting:
@@ -175,36 +171,10 @@ def target_format(path: str | os.PathLike[str], format_name: str | None) -> tupl
     )
 
 
-def convert(
-    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    target: str | os.PathLike[str],
-    format_name: str | None = None,
-    *,
-    obs_keys: Sequence[str] = (),
-    env: str | None = None,
-    overwrite: bool = False,
-) -> Demonstrations:
-    """Load one file, several, or a folder of them, and write them as one; returns what was written.
-
-    On any failure nothing is left behind. A file that exists is replaced only with `overwrite`, and a folder never.
-    """
-    place, _ = target_format(target, format_name)  # what cannot be written shall fail before hours of loading
-    if place.exists() and not (overwrite and place.is_file()):
-        advice = "remove it first" if place.is_dir() else "allow it to be overwritten"
-        raise ConfigError(
-            f"{place}: there is something of that name already. Choose another name, or {advice}."
-        )
-    demos = concatenate([load_file(file, obs_keys=obs_keys) for file in find_files(source)])
-    save_demonstrations(demos, target, format_name, env=env)
-    return demos
-
-
 def _locate(path: str | os.PathLike[str]) -> Path:
     """The path, or the local Minari dataset of that id."""
     name = os.fspath(path)
-    if name.startswith(minari.PREFIX):
-        return existing(minari.local_path(name.removeprefix(minari.PREFIX)))
-    return minari.find_local(name) or existing(path)
+    return minari.find_local(name) or existing(minari.local_path(name) or path)
 
 
 def _format_of(source: Path) -> Format:

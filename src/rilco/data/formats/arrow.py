@@ -21,16 +21,8 @@ _STREAM_END = b"\xff\xff\xff\xff\0\0\0\0"
 _BATCH_ROWS = 2**13
 
 
-def pyarrow(path: Path) -> Any:
-    """The library, or an error that names the extra it comes with."""
-    return _module(path, "pyarrow")
-
-
-def parquet(path: Path) -> Any:
-    return _module(path, "pyarrow.parquet")
-
-
-def _module(path: Path, name: str) -> Any:
+def library(path: Path, name: str = "pyarrow") -> Any:
+    """The library or a part of it, or an error that names the extra it comes with."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -42,17 +34,17 @@ def _module(path: Path, name: str) -> Any:
 
 def read_parquet(path: Path, wanted: Callable[[str], bool]) -> Any:
     """The wanted columns of a Parquet file."""
-    pa, pq = pyarrow(path), parquet(path)
+    pa, pq = library(path), library(path, "pyarrow.parquet")
     check_file(path)
     with parsing(path, "Parquet"), pa.memory_map(str(path)) as source:
-        claimed = claim(memoryview(source.read_buffer()).cast("B"), wanted)
-        check_size(path, claimed.size)
+        numeric, size = claim(memoryview(source.read_buffer()).cast("B"), wanted)
+        check_size(path, size)
         source.seek(0)
         with pq.ParquetFile(source) as file:
             for field in file.schema_arrow:
-                if wanted(field.name) and field.name not in claimed.leaves:
+                if wanted(field.name) and field.name not in numeric:
                     raise _not_numbers(path, field.name, field.type)
-            leaves = [leaf for inside in claimed.leaves.values() for leaf in inside]
+            leaves = [leaf for inside in numeric.values() for leaf in inside]
             batches = list(file.iter_batches(_BATCH_ROWS, columns=leaves, use_threads=False))
             table = pa.Table.from_batches(batches) if batches else file.read(columns=leaves)
             table.validate(full=True)
@@ -66,7 +58,7 @@ def read_stream(path: Path, wanted: Callable[[str], bool]) -> Any:
 
     The file is mapped, so that a damaged length cannot ask for more memory than the file has.
     """
-    pa = pyarrow(path)
+    pa = library(path)
     check_file(path)
     check_size(path, path.stat().st_size)
     with parsing(path, "Arrow"), pa.memory_map(str(path)) as source:

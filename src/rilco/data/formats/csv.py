@@ -20,9 +20,9 @@ from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 from rilco.words import listing
 
-_WHOLE = ("episode", "demonstrator")
-_FLAGS = ("terminated", "truncated", "expert")
 _VECTORS = ("obs", "action")
+_FLAGS = ("terminated", "truncated", "expert")
+_SINGLE = ("episode", "demonstrator", "reward", *_FLAGS)
 _LONGEST = 2**22  # bytes of the first line
 _WRITTEN_ROWS = 2**14  # at a time
 
@@ -37,57 +37,38 @@ def load(path: Path) -> Demonstrations:
         header = _header(path)
     if len(set(header)) < len(header):
         raise DemonstrationError(f"{path}: two columns have the same name. Give each its own.")
-    vectors = {name: _columns(path, header, name) for name in _VECTORS}
-    single = {name: header.index(name) for name in (*_WHOLE, "reward", *_FLAGS) if name in header}
-    used = [*vectors["obs"], *vectors["action"], *single.values()]
+    places = {name: _columns(path, header, name) for name in _VECTORS}
+    places |= {name: [header.index(name)] for name in _SINGLE if name in header}
+    used = [place for each in places.values() for place in each]
+    truths: dict[int | str, Any] = {places[name][0]: _truth for name in _FLAGS if name in places}
+    layout: dict[str, Any] = {"delimiter": ",", "skiprows": 1, "comments": None, "encoding": "utf-8"}
     with parsing(path, "CSV"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of no data: the record says it
         with path.open("rb") as file:
             lines = sum(block.count(b"\n") for block in iter(lambda: file.read(2**20), b""))
         check_size(path, 8 * lines * len(used))
-        truths: dict[int | str, Any] = dict.fromkeys(
-            (single[name] for name in _FLAGS if name in single), _truth
-        )
-        table = np.loadtxt(
-            path,
-            delimiter=",",
-            skiprows=1,
-            usecols=used,
-            ndmin=2,
-            comments=None,
-            converters=truths,
-            encoding="utf-8",
-        )
-    obs_dim, action_dim = map(len, vectors.values())
-    columns: dict[str, Any] = dict(zip(single, table.T[obs_dim + action_dim :], strict=True))
-    for name in (*_WHOLE, *_FLAGS):
-        if name in columns:
-            columns[name] = _whole(path, name, columns[name])
-    return Demonstrations(
-        table[:, :obs_dim],
-        table[:, obs_dim : obs_dim + action_dim],
-        **columns,
-        demonstrator_names=() if "demonstrator" in columns else (path.name,),
-        where=str(path),
-    )
+        table = np.loadtxt(path, usecols=used, ndmin=2, converters=truths, **layout)
+    ends = np.cumsum([len(each) for each in places.values()])[:-1]
+    columns: dict[str, Any] = dict(zip(places, np.split(table, ends, axis=1), strict=True))
+    for name in places.keys() - _VECTORS:
+        column = columns[name][:, 0]
+        columns[name] = column if name == "reward" else _whole(path, name, column)
+    names = () if "demonstrator" in columns else (path.name,)
+    return Demonstrations(**columns, demonstrator_names=names, where=str(path))
 
 
 def save(demos: Demonstrations, path: Path) -> None:
     names = [f"{name}_{k}" for name in _VECTORS for k in range(getattr(demos, name).shape[1])]
     columns = [demos.obs, demos.action]
-    for name in (*_WHOLE, "reward", *_FLAGS):
+    for name in _SINGLE:
         if getattr(demos, name) is not None:
             names.append(name)
             columns.append(getattr(demos, name)[:, None])
     with atomic_write(path) as temporary, temporary.open("x", encoding="ascii") as file:
         file.write(",".join(names) + "\n")
-        for first in range(
-            0, len(demos), _WRITTEN_ROWS
-        ):  # side by side they are float64, which holds ids exactly
-            rows = np.concatenate(
-                [column[first : first + _WRITTEN_ROWS].astype(np.float64) for column in columns], axis=1
-            )
-            np.savetxt(file, rows, "%.9g", ",")
+        for first in range(0, len(demos), _WRITTEN_ROWS):
+            rows = [column[first : first + _WRITTEN_ROWS].astype(np.float64) for column in columns]
+            np.savetxt(file, np.concatenate(rows, axis=1), "%.9g", ",")  # float64 holds ids exactly
 
 
 def _header(path: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""Checks before a parser opens a file, and atomic writing. All formats share them."""
+"""Parts that all formats share: checks before a parser opens a file, named observations, and atomic writing."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import json
 import math
 import os
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rilco.errors import ConfigError, DemonstrationError, RilcoError
+from rilco.errors import ConfigError, DemonstrationError, RilcoError, suggestion
 from rilco.files import replacing
 from rilco.words import listing
 
@@ -128,6 +128,38 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise DemonstrationError(f"{path}: expected a JSON object, and it is something else. Write it again.")
     return content
+
+
+class NoNamedPartsError(DemonstrationError):
+    """Keys were asked for, and observations are one array."""
+
+    def __init__(self, path: Path, wanted: Sequence[str]) -> None:
+        super().__init__(
+            f"{path}: the observations are one array without named parts, and the observation keys "
+            f"{', '.join(wanted)} were asked for. Leave the keys out."
+        )
+
+
+def choose(path: Path, available: Mapping[str, int], wanted: Sequence[str]) -> list[str]:
+    """The wanted parts, in the wanted order; without a wish the only one there is.
+
+    `available` holds the number of columns of each. There is no rule for which of several make up what a
+    policy sees, so nothing is guessed.
+    """
+    parts = [f"{name} ({columns})" for name, columns in available.items()]
+    for name in wanted:
+        if name not in available:
+            raise DemonstrationError(
+                f"{path}: there is no low-dimensional observation {name!r}.{suggestion(name, available)} With their numbers of columns "
+                f"there are {listing(parts, most=30)}."
+            )
+    if not wanted and len(available) != 1:
+        raise DemonstrationError(
+            f"{path}: the observations are stored in {len(parts)} low-dimensional parts; with their numbers of "
+            f"columns: {listing(parts, most=30)}. Expected one part, or to be told which ones to put side by "
+            "side: name them as observation keys (obs_keys), in order."
+        )
+    return list(wanted) or list(available)
 
 
 @contextlib.contextmanager

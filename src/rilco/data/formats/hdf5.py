@@ -14,8 +14,7 @@ import h5py
 import numpy as np
 
 from rilco.data.formats.chunks import fill
-from rilco.data.formats.files import check_size
-from rilco.data.formats.named import NoNamedPartsError, choose
+from rilco.data.formats.files import NoNamedPartsError, check_size, choose
 from rilco.errors import DemonstrationError
 from rilco.words import listing
 
@@ -159,12 +158,12 @@ def read_episodes(
     path: Path,
     groups: list[h5py.Group],
     obs: str,
-    action: str,
     columns: Sequence[str],
     obs_keys: Sequence[str],
+    *,
     last_obs: bool,
 ) -> Episodes:
-    """Reads the arrays of all groups, which must agree; `last_obs`: there is one more observation than pairs.
+    """Reads the arrays of all groups, which must agree; `last_obs`: there is one more observation than actions.
 
     Columns that are not in every group are left out.
     """
@@ -174,7 +173,9 @@ def read_episodes(
     seen: set[int] = set()
     for one in groups:
         parts = [_walk(path, one, f"{obs}/{key}" if key else obs) for key in keys]
-        episode = _Episode(parts, array(path, one, action), {name: array(path, one, name) for name in known})
+        episode = _Episode(
+            parts, array(path, one, "actions"), {name: array(path, one, name) for name in known}
+        )
         found.append(episode)
         _check_shapes(path, episode, found[0], last_obs)
         for each in episode.arrays():

@@ -31,7 +31,7 @@ def recognise(path: Path) -> bool:
 
 
 def load(path: Path) -> Demonstrations:
-    arrow.pyarrow(path)
+    arrow.library(path)
     tables = [arrow.read_stream(shard, lambda name: name in _COLUMNS) for shard in _shards(path)]
     missing = sorted({name for table in tables for name in _COLUMNS[:3] if name not in table.column_names})
     if missing:
@@ -58,7 +58,7 @@ def load(path: Path) -> Demonstrations:
 
 def save(demos: Demonstrations, path: Path) -> None:
     """Writes the folder as the datasets library would, in the older spelling that all its versions read."""
-    pa = arrow.pyarrow(path)
+    pa = arrow.library(path)
     cut = stretches.split(demos)
     number, truth = {"dtype": "float32", "_type": "Value"}, {"dtype": "bool", "_type": "Value"}
     features = {

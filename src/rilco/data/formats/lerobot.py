@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 
 from rilco.data.formats import arrow, stretches
-from rilco.data.formats.files import atomic_write, check_size, parsing, read_json
-from rilco.data.formats.named import choose
+from rilco.data.formats.files import atomic_write, check_size, choose, parsing, read_json
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 from rilco.words import listing
@@ -67,7 +66,7 @@ def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
 
 
 def save(demos: Demonstrations, path: Path, env: str | None = None) -> None:
-    pq = arrow.parquet(path)
+    pq = arrow.library(path, "pyarrow.parquet")
     cut = stretches.split(demos)
     files = _file_of_stretch(demos, cut)
     with atomic_write(path) as temporary:
@@ -77,7 +76,7 @@ def save(demos: Demonstrations, path: Path, env: str | None = None) -> None:
             target = temporary / "data" / _FILE.format(**_place(number))
             target.parent.mkdir(parents=True, exist_ok=True)
             pq.write_table(_frames(demos, cut, mine[0], mine[-1] + 1), target, use_dictionary=False)
-        episodes = temporary / "meta" / "episodes" / _FILE.format(chunk_index=0, file_index=0)
+        episodes = temporary / "meta" / "episodes" / _FILE.format(**_place(0))
         episodes.parent.mkdir(parents=True)
         pq.write_table(_episodes(cut, files, env or "unknown"), episodes)
         pq.write_table(_tasks(env or "unknown"), temporary / "meta" / "tasks.parquet")
@@ -97,22 +96,16 @@ def _parts(path: Path, features: dict[str, Any]) -> dict[str, int]:
         }
 
 
-def _files(path: Path) -> list[Path]:
-    """All files of frames, in LeRobot's order."""
-    files = sorted((path / "data").glob("*/*.parquet"))
-    if not files:
-        raise DemonstrationError(
-            f"{path}: there is no file of frames, such as data/{_FILE.format(chunk_index=0, file_index=0)}. Copy "
-            "the dataset again."
-        )
-    return files
-
-
 def _read_frames(path: Path, wanted: set[str]) -> dict[str, list[np.ndarray]]:
     """Those of the wanted columns that exist, a matrix for each file."""
     columns: dict[str, list[np.ndarray]] = {}
     size = 0
-    for file in _files(path):
+    files = sorted((path / "data").glob("*/*.parquet"))  # in LeRobot's order
+    if not files:
+        raise DemonstrationError(
+            f"{path}: there is no file of frames, such as data/{_FILE.format(**_place(0))}. Copy the dataset again."
+        )
+    for file in files:
         table = arrow.read_parquet(file, lambda name: name in wanted)
         if columns and set(columns) != set(table.column_names):
             raise DemonstrationError(f"{file}: the columns are not those of the other files. Write it again.")
@@ -134,21 +127,21 @@ def _stack(path: Path, name: str, parts: list[np.ndarray]) -> np.ndarray:
 
 
 def _fields(path: Path, info: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    single = {name: arrays[name] for name in ("episode_index", *_OPTIONAL) if name in arrays}
-    for name, values in single.items():
-        if values.shape[1] != 1:
+    single: dict[str, Any] = {}
+    for name in ("episode_index", *_OPTIONAL):
+        values = arrays.get(name)
+        if values is not None and values.shape[1] != 1:
             raise DemonstrationError(f"{path}: {name} has {values.shape[1]} values in a frame; expected one.")
-    episode = single["episode_index"][:, 0]
+        single[name] = None if values is None else values[:, 0]
+    episode, reward, done, truncated = single.values()
     start = np.concatenate([[0], np.flatnonzero(np.diff(episode)) + 1])
-    truncated = single["next.truncated"][:, 0].astype(bool) if "next.truncated" in single else None
-    terminated = None
-    if truncated is not None and "next.done" in single:
-        terminated = single["next.done"][:, 0].astype(bool) & ~truncated
+    truncated = None if truncated is None else truncated.astype(bool)
+    terminated = None if done is None or truncated is None else done.astype(bool) & ~truncated
     return stretches.fields(
         path,
         np.diff(start, append=len(episode)),
         info.get(stretches.KEY),
-        reward=single["next.reward"][:, 0] if "next.reward" in single else None,
+        reward=reward,
         terminated=terminated,
         truncated=truncated,
     )
@@ -157,8 +150,7 @@ def _fields(path: Path, info: dict[str, Any], arrays: dict[str, np.ndarray]) -> 
 def _file_of_stretch(demos: Demonstrations, cut: stretches.Stretches) -> np.ndarray:
     """[K]: the number of the file that each goes to; a stretch is never torn apart."""
     frame = 4 * (demos.obs_dim + demos.action_dim) + 50  # bytes, with the numbers beside them
-    by_start = cut.start * frame // _FILE_BYTES
-    return np.unique(by_start, return_inverse=True)[1]
+    return np.unique(cut.start * frame // _FILE_BYTES, return_inverse=True)[1]
 
 
 def _place(number: int) -> dict[str, int]:

@@ -37,8 +37,11 @@ _ID = re.compile(r"(?:[-\w][-\w/]*[-\w]+/)?[-\w]+?-v\d+")
 _COLUMNS = ("rewards", "terminations", "truncations")
 
 
-def local_path(dataset_id: str) -> Path:
-    """Where Minari keeps a dataset, by the id that minari.load_dataset takes."""
+def local_path(name: str) -> Path | None:
+    """Where Minari keeps the dataset that a name with the prefix means; None for any other name."""
+    dataset_id = name.removeprefix(PREFIX)
+    if dataset_id == name:
+        return None
     if not _ID.fullmatch(dataset_id):
         raise DemonstrationError(
             f"{dataset_id}: not an id of a Minari dataset. Expected (namespace/)name-v0, such as "
@@ -80,9 +83,7 @@ def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
     check_file(file_path)
     with parsing(file_path, "HDF5"), h5py.File(file_path, "r") as file:
         groups = [hdf5.group(file_path, file, f"episode_{k}") for k in range(min(episodes, len(file) + 1))]
-        found = hdf5.read_episodes(
-            file_path, groups, "observations", "actions", _COLUMNS, obs_keys, last_obs=True
-        )
+        found = hdf5.read_episodes(file_path, groups, "observations", _COLUMNS, obs_keys, last_obs=True)
     extra = stretches.fields(
         path,
         found.length,
@@ -140,11 +141,11 @@ def _episode(demos: Demonstrations, cut: stretches.Stretches, k: int) -> dict[st
     pairs = slice(cut.start[k], cut.start[k] + length)
     at_end = np.arange(length) == length - 1
     action = stretches.actions(demos, pairs)
+    if demos.discrete and demos.action_dim == 1:
+        action = action[:, 0]  # one choice is a number
     return {
         "observations": np.concatenate([demos.obs[pairs], demos.obs[pairs][-1:]]),
-        "actions": action[:, 0]
-        if demos.discrete and demos.action_dim == 1
-        else action,  # one choice is a number
+        "actions": action,
         "rewards": np.zeros(length, np.float32) if demos.reward is None else demos.reward[pairs],
         "terminations": at_end & cut.terminated[k],
         "truncations": at_end & cut.truncated[k],

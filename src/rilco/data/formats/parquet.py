@@ -8,7 +8,7 @@ they are structures of Thrift's compact protocol, and the file ends with one tha
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 _MARK = b"PAR1"
 _WIDTHS = {0: 1, 1: 4, 2: 8, 3: 12, 4: 4, 5: 8}  # bytes of a number, by Parquet's code; texts are 6 and 7
@@ -20,17 +20,11 @@ _DOUBLE, _BINARY, _STRUCT = 7, 8, 12
 _LISTS = (9, 10)
 
 
-class Claim(NamedTuple):
-    """The numeric contents of the wanted columns."""
+def claim(content: memoryview, wanted: Callable[[str], bool]) -> tuple[dict[str, list[str]], int]:
+    """Reads every page's header of the wanted columns; ValueError where they contradict each other.
 
-    leaves: dict[str, list[str]]
-    """The paths of the numbers in each column, with dots between the parts."""
-    size: int
-    """Bytes of all numbers, when unpacked."""
-
-
-def claim(content: memoryview, wanted: Callable[[str], bool]) -> Claim:
-    """Reads every page's header of the wanted columns; ValueError where they contradict each other."""
+    Returns the paths of the numbers in each column, with dots between the parts, and the bytes of all of them, unpacked.
+    """
     length = int.from_bytes(content[-8:-4], "little")
     if bytes(content[-4:]) != _MARK or not 0 < length <= len(content) - 12:
         raise ValueError("the end is missing")
@@ -44,7 +38,7 @@ def claim(content: memoryview, wanted: Callable[[str], bool]) -> Claim:
             if wanted(path[0]) and about[1] in _WIDTHS:
                 leaves[path[0], ".".join(path)] = None
                 size += _WIDTHS[about[1]] * _count(content, about, rows=group[3])
-    return Claim({name: [path for top, path in leaves if top == name] for name, _ in leaves}, size)
+    return {name: [path for top, path in leaves if top == name] for name, _ in leaves}, size
 
 
 def _count(content: memoryview, about: dict[int, Any], rows: int) -> int:
