@@ -9,10 +9,9 @@ import pytest
 from tests.experiment.tiny import fake_run, tiny
 
 from rilco.experiment import Grid, cost
-from rilco.experiment.cost import Speed, estimate, kind, label, measure, speed, time_left
+from rilco.experiment.cost import Speed, estimate, kind, label, makespan, measure, speed, time_left
 from rilco.experiment.grid import make_jobs
 from rilco.experiment.published import paper
-from rilco.experiment.status import makespan
 from rilco.experiment.sweep import survey
 from rilco.runs.interrupt import StopSignal
 

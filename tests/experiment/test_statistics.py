@@ -10,8 +10,6 @@ import pytest
 import scipy.stats
 
 from rilco.experiment.statistics import (
-    Estimate,
-    compare,
     estimate,
     final_return,
     holm,
@@ -30,8 +28,7 @@ def test_final_return_is_the_mean_of_the_last_640k_transitions() -> None:
     returns = np.arange(50.0)
     # 5.0 M - 640 k = 4.36 M: evaluations at 4.4 to 5.0 M, that is the last seven
     assert final_return(transitions, returns) == np.mean([43, 44, 45, 46, 47, 48, 49])
-    assert final_return(transitions, returns, window=100_000) == 49.0  # exclusive at its beginning
-    assert final_return(transitions, returns, window=100_001) == 48.5
+    assert final_return(transitions * 6.4, returns) == 49.0  # exclusive at its beginning
 
 
 def test_final_return_of_a_run_that_is_shorter_than_the_window() -> None:
@@ -41,24 +38,6 @@ def test_final_return_of_a_run_that_is_shorter_than_the_window() -> None:
 def test_estimate_has_the_textbook_standard_error() -> None:
     assert estimate([1.0, 2.0, 3.0, 6.0]) == (3.0, pytest.approx(math.sqrt(14 / 3) / 2), 4)
     assert estimate([7.0]) == (7.0, None, 1)
-
-
-@pytest.mark.parametrize(
-    "difference, verdict", [(9.9, "within"), (-9.9, "within"), (10.1, "above"), (-10.1, "below")]
-)
-def test_verdict_at_two_standard_errors_of_the_difference(difference, verdict) -> None:
-    # root(3² + 4²) = 5
-    comparison = compare(Estimate(100.0 + difference, 3.0, 4), Estimate(100.0, 4.0, 5))
-    assert comparison.difference == pytest.approx(difference)
-    assert comparison.stderr == pytest.approx(5.0)
-    assert comparison.verdict == verdict
-    assert not comparison.borrowed
-
-
-def test_a_single_run_scatters_like_a_published_one() -> None:
-    comparison = compare(Estimate(0.0, None, 1), Estimate(0.0, 2.0, 5))
-    assert comparison.borrowed
-    assert comparison.stderr == pytest.approx(2.0 * math.sqrt(1 + 5))  # sd = 2 √5, and the mean's own 2
 
 
 def test_stretch_means_against_a_loop() -> None:
@@ -82,12 +61,6 @@ def test_interquartile_mean_of_known_numbers() -> None:
     assert interquartile_mean(np.arange(8.0)) == 3.5
     assert interquartile_mean(np.array([1.0, 5.0])) == 3.0  # too few to leave any out
     assert interquartile_mean(np.array([1.0, 2.0, 3.0, 4.0, 1e9])) == 3.0
-
-
-@pytest.mark.parametrize("count", [3, 4, 7, 20, 101])
-def test_interquartile_mean_is_scipys_trimmed_mean(count: int) -> None:
-    scores = np.random.default_rng(count).normal(size=(5, count))
-    np.testing.assert_allclose(interquartile_mean(scores), scipy.stats.trim_mean(scores, 0.25, axis=-1))
 
 
 def test_improvement_against_all_pairs() -> None:
@@ -128,12 +101,12 @@ def test_intervals_against_all_possible_resamples() -> None:
         return [np.array(draw) for draw in itertools.product(runs, repeat=len(runs))]
 
     means = [interquartile_mean(np.concatenate(pair)) for pair in itertools.product(*map(draws, tasks))]
-    check_tails(iqm_interval(tasks, resamples=20_000), means)
+    check_tails(iqm_interval(tasks), means)
     each = [
         [float(improvement(a, b)) for a, b in itertools.product(draws(x), draws(y))]
         for x, y in zip(tasks, rivals, strict=True)
     ]
-    check_tails(improvement_interval(tasks, rivals, resamples=20_000), np.add.outer(*each).ravel() / 2)
+    check_tails(improvement_interval(tasks, rivals), np.add.outer(*each).ravel() / 2)
 
 
 def test_intervals_are_stratified_by_task() -> None:

@@ -21,9 +21,10 @@ from rilco.experiment.cluster import ClusterEngine
 from rilco.experiment.grid import Job, make_jobs
 from rilco.experiment.launch import Settings, ask_to_stop, how_it_ended, search_path, start_run
 from rilco.experiment.local import LocalEngine, share_cores
-from rilco.experiment.status import Board, Display
+from rilco.experiment.status import Board
 from rilco.experiment.sweep import survey, work_through
 from rilco.runs.interrupt import StopSignal
+from rilco.runs.progress import StatusLine
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -65,12 +66,12 @@ class Pretender:
 
 def pretend(tmp_path: Path, ends, stop=None, count=5, writes=True):
     jobs = make_jobs([(f"run{seed}", tiny(seed=seed)) for seed in range(count)])
-    board = Board.of(jobs, survey(jobs, tmp_path), tmp_path)
     shown = io.StringIO()
-    console = Console(file=shown, width=200)
+    line = StatusLine(console=Console(file=shown, width=200))
+    board = Board(jobs, survey(jobs, tmp_path), tmp_path, line)
     engine = Pretender(tmp_path, ends)
     engine.writes = writes
-    failures = work_through(jobs, engine, board, Display(board, console), stop or StopSignal())
+    failures = work_through(jobs, engine, board, stop or StopSignal())
     return engine, board, failures, shown.getvalue()
 
 
@@ -135,7 +136,7 @@ def test_only_a_cluster_may_let_a_run_wait_that_was_handed_over() -> None:
     ],
 )
 def test_cores_are_shared(monkeypatch: pytest.MonkeyPatch, runs, jobs, workers: int | None, expected) -> None:
-    monkeypatch.setattr("rilco.experiment.local.default_workers", lambda: 8)
+    monkeypatch.setattr("rilco.experiment.local.num_workers", lambda: 8)
     assert share_cores(runs, jobs, workers) == expected
 
 

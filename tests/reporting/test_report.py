@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from html.parser import HTMLParser
@@ -14,18 +13,19 @@ from click.testing import CliRunner
 from tests.reporting.runs import add_cells, write_run
 
 from rilco.cli import cli
-from rilco.errors import ConfigError, RilcoError, RunError
+from rilco.errors import ConfigError, RilcoError, RunError, WriteError
 from rilco.reporting.build import report as write_report
+from rilco.reporting.drawing import Drawn
 from rilco.reporting.html import Markup, element
-
-FAST = {"frames": False}
 
 
 @pytest.fixture
 def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Empty figures, for tests that are about something else: drawing takes most of a report's time."""
-    monkeypatch.setattr("rilco.reporting.build.figure_files", lambda figure: {".png": b"", ".svg": b""})
-    monkeypatch.setattr("rilco.reporting.blocks.panel_svg", lambda figure, panel: b"<svg/>")
+    monkeypatch.setattr(
+        "rilco.reporting.build.draw_figure",
+        lambda figure: Drawn(figure.name, str(figure.methods), b"", b"<svg/>"),
+    )
 
 
 class Page(HTMLParser):
@@ -64,9 +64,9 @@ def test_figures_are_also_files(report) -> None:
         "final",
         "curves-0",
         "curves-0.4",
-        "ablation",
+        "ablation-final",
         "ablation-curves-0.4",
-        "gaussian",
+        "gaussian-0.4",
         "over-tasks",
         "seeds",
     )
@@ -104,7 +104,7 @@ def test_every_image_has_words_and_every_link_a_target(report) -> None:
 def test_tables_have_headers_for_rows_and_columns(report) -> None:
     page = Page(report.html)
     assert len(page.all("table")) == len(page.all("caption")) > 5
-    assert {header["scope"] for header in page.all("th")} >= {"col", "row", "colgroup", "rowgroup"}
+    assert {header["scope"] for header in page.all("th")} >= {"col", "row", "rowgroup"}
 
 
 def test_names_cannot_become_tags(report) -> None:
@@ -126,7 +126,6 @@ def test_what_was_skipped_or_left_out_is_listed_with_its_reason(report) -> None:
 def test_final_table_shows_ours_beside_both_published_values(report) -> None:
     from rilco.experiment.published import CellKey
     from rilco.reporting.cells import sort_results
-    from rilco.reporting.style import signed
     from rilco.reporting.tables import estimate_text
     from rilco.runs.results import read_results
 
@@ -136,8 +135,6 @@ def test_final_table_shows_ours_beside_both_published_values(report) -> None:
     for text in (
         estimate_text(cell.published_here),
         estimate_text(cell.published.final),
-        signed(cell.against_curve().difference),
-        signed(cell.against_final().difference),
         "2 M",
     ):
         assert f">{text}</td>" in row
@@ -174,17 +171,17 @@ def test_a_folder_of_nothing_but_torn_runs_says_why(tmp_path: Path) -> None:
 @pytest.mark.parametrize("evaluations", [0, 1])
 def test_a_single_run_that_has_hardly_begun(tmp_path: Path, evaluations) -> None:
     write_run(tmp_path / "results" / "one", np.ones(evaluations), finished=False)
-    html = write_report(tmp_path / "results", tmp_path / "out", **FAST).read_text()
+    html = write_report(tmp_path / "results", tmp_path / "out").read_text()
     Page(html)
-    assert ("not evaluated yet" if evaluations == 0 else "1 run is not finished yet") in words(html)
+    assert ("not evaluated yet" if evaluations == 0 else "Runs that are not finished yet: 1.") in words(html)
 
 
 def test_a_method_that_the_paper_does_not_have(tmp_path: Path, undrawn) -> None:
     root = add_cells(tmp_path / "results", "ril-co", evaluations=3)
     write_run(root / "new", [1.0] * 3, method="gail", demos=("policy.npz",))
-    html = write_report(root, tmp_path / "out", **FAST).read_text()
+    html = write_report(root, tmp_path / "out").read_text()
     Page(html)
-    assert ">gail</li>" in html  # in the legend
+    assert "&#x27;gail&#x27;" in html  # among the methods of a figure
 
 
 def test_stale_figures_go_and_other_files_stay(tmp_path: Path, undrawn) -> None:
@@ -194,23 +191,15 @@ def test_stale_figures_go_and_other_files_stay(tmp_path: Path, undrawn) -> None:
     (out / "mine.png").write_bytes(b"mine")
     (out / "final.txt").write_bytes(b"mine")
     write_run(tmp_path / "results" / "one", [])
-    write_report(tmp_path / "results", tmp_path / "out", **FAST)
+    write_report(tmp_path / "results", tmp_path / "out")
     assert not (out / "curves-0.3.png").exists()
     assert (out / "mine.png").read_bytes() == (out / "final.txt").read_bytes() == b"mine"
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_an_out_folder_that_cannot_be_written(tmp_path: Path) -> None:
-    write_run(tmp_path / "results" / "one", [1.0])
-    (tmp_path / "out").mkdir(mode=0o500)
-    with pytest.raises(ConfigError, match="cannot be written there"):
-        write_report(tmp_path / "results", tmp_path / "out")
 
 
 def test_an_out_that_is_a_file(tmp_path: Path) -> None:
     write_run(tmp_path / "results" / "one", [1.0])
     (tmp_path / "out").write_text("")
-    with pytest.raises(ConfigError, match=r"--out .*out: the report cannot be written there"):
+    with pytest.raises(WriteError, match=r"out/figures.*: could not be written"):
         write_report(tmp_path / "results", tmp_path / "out")
 
 
@@ -222,32 +211,13 @@ def test_without_matplotlib_it_says_what_to_install(tmp_path: Path, monkeypatch:
     assert not (tmp_path / "out").exists()
 
 
-# -- videos and the command ----------------------------------------------------------------------
-
-
-def test_small_videos_are_embedded_and_large_ones_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undrawn
-) -> None:
-    monkeypatch.setattr("rilco.reporting.media.EMBEDDED", 100)
-    root = add_cells(tmp_path / "results", "ril-co", evaluations=2)
-    small, large = sorted(root.iterdir())
-    (small / "a.mp4").write_bytes(b"x" * 10)
-    (large / "videos").mkdir()
-    (large / "videos" / "b.GIF").write_bytes(b"y" * 20)
-    (large / "videos" / "c.mp4").write_bytes(b"z" * 200)
-    (large / "dir.mp4").mkdir()  # not a file
-    html = write_report(root, tmp_path / "out", **FAST).read_text()
-    page = Page(html)
-    (video,) = page.all("video")
-    assert video["src"].startswith("data:video/mp4;base64,")
-    assert any(image["src"].startswith("data:image/gif;base64,") for image in page.all("img"))
-    assert "1 more video in the run folders" in words(html)
+# -- the command ----------------------------------------------------------------------
 
 
 def test_the_command(tmp_path: Path, undrawn) -> None:
     write_run(tmp_path / "results" / "one", [])
     out = tmp_path / "out"
-    result = CliRunner().invoke(cli, ["report", str(tmp_path / "results"), "--out", str(out), "--no-frames"])
+    result = CliRunner().invoke(cli, ["report", str(tmp_path / "results"), "--out", str(out)])
     assert result.exit_code == 0
     assert result.output.splitlines()[-1] == f"Report: {out / 'index.html'}"
     assert (out / "index.html").is_file()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -54,14 +55,16 @@ def test_runs_shorter_than_a_million_are_not_compared(tmp_path: Path) -> None:
     assert compare_seeds(sort_results(read_results(tmp_path)).cells) == []
 
 
-def test_runs_of_two_lengths_are_compared_in_two_millions(tmp_path: Path) -> None:
-    """All of them where the shortest ends, and the long ones where the second longest ends."""
+def test_long_runs_are_compared_in_two_millions(tmp_path: Path) -> None:
+    """All of them in the second, and the long ones where the second longest ends."""
     for seed, evaluations in enumerate([50, 75, 75, 125], start=1):
         returns = np.full(evaluations, 100.0 * seed)
         write_run(tmp_path / f"run-{seed}", returns, every=EVERY, task="hopper", seed=seed)
     early, late = compare_seeds(sort_results(read_results(tmp_path)).cells)
     assert (early.million, early.ours.tolist()) == (2, [100.0, 200.0, 300.0, 400.0])
     assert (late.million, late.ours.tolist()) == (3, [200.0, 300.0, 400.0])
+    shutil.rmtree(tmp_path / "run-1")  # also where none is short
+    assert [row.million for row in compare_seeds(sort_results(read_results(tmp_path)).cells)] == [2, 3]
     assert late.published.tolist() == load_published()[KEY].seeds[:, 2].tolist()
 
 

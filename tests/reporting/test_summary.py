@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.reporting.runs import EVERY, add_cells, write_run
+from tests.reporting.runs import add_cells, write_run
 
 from rilco.experiment.published import CellKey, load_published
 from rilco.reporting.cells import sort_results
+from rilco.reporting.seeds import compare_seeds
 from rilco.reporting.style import millions, number
 from rilco.reporting.summary import caveats, summary
 from rilco.runs.results import read_results
@@ -20,7 +21,8 @@ def found(root):
 
 
 def sentences(root):
-    return " ".join(summary(found(root)))
+    runs = found(root)
+    return " ".join(summary(runs, compare_seeds(runs.cells)))
 
 
 def final_runs(root, task, rate, **finals):
@@ -63,18 +65,14 @@ def test_who_is_ahead_level_and_behind(tmp_path: Path) -> None:
 
 
 def test_agreement_names_the_furthest(tmp_path: Path) -> None:
-    key = CellKey("hopper", "policy", 0.4, "ril-co")
-    here = load_published()[key].over(EVERY - 640_000, EVERY).mean
-    final_runs(tmp_path, "hopper", 0.4, ril_co=here)
-    final_runs(tmp_path, "ant", 0.4, ril_co=9000.0)
-    for rate in (0.0, 0.1, 0.2):  # nearer than Ant, and more than are named
-        final_runs(tmp_path, "walker2d", rate, ril_co=-4000.0)
+    for task, rate, shift in (("hopper", 0.4, 0.0), ("ant", 0.4, 9000.0), ("walker2d", 0.0, -4000.0)):
+        key = CellKey(task, "policy", rate, "ril-co")
+        for seed in (1, 2, 3, 4, 5):
+            returns = [load_published()[key].seeds[seed - 1, 0] + shift] * 11
+            write_run(tmp_path / f"{task}-{seed}", returns, task=task, noise_rate=rate, seed=seed)
     text = sentences(tmp_path)
-    assert (
-        "1 of 5 cells lies within two standard errors, 1 above and 3 below. Furthest off: RIL-Co on Ant at 0.4 (+"
-        in text
-    )
-    assert text.count("RIL-Co on Walker2D") == 2  # three in all
+    assert "Of 3 comparisons with the published runs: 1 reproduced, 1 above and 1 below." in text
+    assert "Furthest off: RIL-Co on Ant at 0.4 (+9,000) and RIL-Co on Walker2D at 0 (−4,000)." in text
 
 
 def test_what_is_missing(tmp_path: Path) -> None:
@@ -90,7 +88,7 @@ def test_what_is_missing(tmp_path: Path) -> None:
 def test_a_single_run(tmp_path: Path) -> None:
     write_run(tmp_path / "one", [1.0])
     assert "1 run of 0.1 M transitions cover" in sentences(tmp_path)
-    assert caveats(found(tmp_path))[0].startswith("1 cell has a single run and so no spread of its own")
+    assert "Cells with a single run, which has no spread: 1." in caveats(found(tmp_path))
 
 
 def test_unequal_lengths_are_pointed_out(tmp_path: Path) -> None:
@@ -108,7 +106,7 @@ def test_unequal_lengths_are_pointed_out(tmp_path: Path) -> None:
 def test_nothing_evaluated_yet(tmp_path: Path) -> None:
     write_run(tmp_path / "begun", [], finished=False)
     assert "No run here has an evaluation" in sentences(tmp_path)
-    assert "1 run was left out of the comparison." in caveats(found(tmp_path))
+    assert "Runs that are left out of the comparison: 1." in caveats(found(tmp_path))
 
 
 def test_only_other_environments(tmp_path: Path) -> None:
@@ -119,8 +117,8 @@ def test_only_other_environments(tmp_path: Path) -> None:
 def test_unfinished_and_skipped_are_counted(tmp_path: Path) -> None:
     write_run(tmp_path / "a", [1.0], finished=False)
     (tmp_path / "x.txt").write_text("")
-    assert "1 run is not finished yet." in caveats(found(tmp_path))
-    assert "1 entry of the results folder could not be used." in caveats(found(tmp_path))
+    assert "Runs that are not finished yet: 1." in caveats(found(tmp_path))
+    assert "Entries of the results folder that could not be used: 1." in caveats(found(tmp_path))
 
 
 @pytest.mark.parametrize(

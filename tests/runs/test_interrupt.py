@@ -76,7 +76,7 @@ def test_and_later_only_the_second_again():
     "command",
     [
         "train --noise-rate 0.4 --task hopper --demo-kind gaussian",
-        "sweep paper --dry-run --only task=hopper --jobs 1",
+        "sweep paper --only task=hopper --jobs 1",
     ],
 )
 def test_a_command_that_makes_standard_demonstrations_stops_at_the_first_signal(tmp_path, command, signum):

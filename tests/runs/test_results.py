@@ -28,7 +28,7 @@ def test_runs_at_any_depth_with_their_evaluations(tmp_path):
     np.testing.assert_array_equal(deep.transitions, [60, 120, 180, 200])
     np.testing.assert_array_equal(deep.returns, [30, 60, 90, 100])
     np.testing.assert_array_equal(deep.stds, [1.5] * 4)
-    assert (deep.finished, deep.done, deep.seconds) == (True, 200, 1.0)
+    assert (deep.finished, deep.done) == (True, 200)
     np.testing.assert_array_equal(shallow.transitions, [60, 120])
     assert (shallow.finished, shallow.done) == (False, 140)
 

@@ -28,7 +28,7 @@ from rilco.config import RunConfig
 from rilco.errors import RilcoError, RunError
 from rilco.experiment.grid import make_jobs
 from rilco.experiment.sweep import survey
-from rilco.files import read_record, scratch, write_atomically
+from rilco.files import fits, read_record, scratch, write_atomically
 from rilco.policy.saved import Policy, load_policy
 from rilco.runs.checkpoint import written_metrics
 from rilco.runs.folder import Run
@@ -355,3 +355,17 @@ def test_damaged_programs_in_the_cache_are_compiled_again_and_change_nothing(tmp
     assert policy == before[0]
     assert "incorrect data check" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    "value, wanted, does",
+    [
+        ((("long", 1.6), ("late", 0.8)), tuple[tuple[str, float], ...], True),
+        ((("long", "late"),), tuple[tuple[str, float], ...], False),
+        ((1.0, 2.0, 3.0), tuple[float, float], False),
+        (1.0, tuple[float, ...], False),
+        ((), tuple[float, ...], True),
+    ],
+)
+def test_values_fit_tuples_place_by_place(value: object, wanted: object, does: bool) -> None:
+    assert fits(value, wanted) is does

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import heapq
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-
-from rich.console import Console
 
 from rilco.clean.config import CleanConfig
 from rilco.config import RunConfig
 from rilco.experiment.grid import Job, run_name
 from rilco.experiment.launch import Settings, last_lines, log_file
 from rilco.experiment.local import LocalEngine
-from rilco.experiment.status import Board, Display
+from rilco.experiment.status import Board
 from rilco.experiment.sweep import survey, work_through
 from rilco.files import scratch
 from rilco.methods import find
 from rilco.runs.interrupt import StopSignal
 from rilco.runs.metrics import Line, read_metrics
+from rilco.runs.progress import StatusLine
 from rilco.runs.standing import Standing
 
 # Lines of metrics. The first iterations compile; every tenth iteration of K-FAC is a costly one.
@@ -82,11 +82,11 @@ def measure(
     """Run each kind, as many at a time as the sweep would. Returns speeds, and why others failed."""
     jobs = [Job(name, config) for name, config in kinds.items()]
     with scratch("estimate") as out:
-        board = Board.of(jobs, survey(jobs, out), out)
+        board = Board(jobs, survey(jobs, out), out, StatusLine(quiet=True))
         with LocalEngine(Settings(out, workers, checkpoint_every=10_000), side_by_side) as engine:
-            failed = work_through(jobs, engine, board, Display(board, Console(quiet=True)), stop)
+            failed = work_through(jobs, engine, board, stop)
         stop.raise_if_requested()
-        failures = {name: f"{why}: {last_lines(log_file(out, name), 3)}" for name, why in failed.items()}
+        failures = {name: f"{why}: {last_lines(log_file(out, name))}" for name, why in failed.items()}
         done = [job for job in jobs if job.name not in failures]
         return {job.name: speed(read_metrics(out / job.name), job.config) for job in done}, failures
 
@@ -110,3 +110,11 @@ def time_left(config: RunConfig, speed: Speed, done: int) -> float:
         evaluations = -(-config.iterations // config.every(config.evaluate_every))  # the end is always one
     evaluating = evaluations * config.evaluation_episodes * EPISODE * speed.seconds_per_step
     return share * (config.iterations * speed.seconds_per_iteration + evaluating)
+
+
+def makespan(seconds: Sequence[float], side_by_side: int) -> float:
+    """When the last run ends if each begins, in order, as soon as there is room."""
+    free = [0.0] * max(1, side_by_side)
+    for length in seconds:
+        heapq.heapreplace(free, free[0] + length)
+    return max(free)

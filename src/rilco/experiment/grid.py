@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
@@ -48,12 +47,6 @@ class Grid:
     def __iter__(self) -> Iterator[RunConfig]:
         for values in itertools.product(*self.axes.values()):
             yield make_config(dict(zip(self.axes, map(_whole, values), strict=True)))
-
-    def __len__(self) -> int:
-        return math.prod(len(values) for values in self.axes.values())
-
-    def __repr__(self) -> str:
-        return f"Grid({', '.join(f'{name}={values}' for name, values in self.axes.items())})"
 
 
 def _whole(value: Any) -> Any:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NPROC"), "1")
 XLA_ONE_THREAD = "--xla_cpu_multi_thread_eigen=false"
 LOGS = "logs"
+LAST = 12  # lines of a log in the report of a failure
 
 
 class Settings(NamedTuple):
@@ -91,13 +92,13 @@ def how_it_ended(process: subprocess.Popen) -> str:
     return f"exit code {code}"
 
 
-def last_lines(log: Path, count: int = 12) -> str:
+def last_lines(log: Path) -> str:
     """The end of a log, for the report of a failure."""
     try:
         text = log.read_text(errors="replace")
     except OSError as error:
         return f"(the log could not be read: {error.strerror})"
-    return "\n".join(text.rstrip().splitlines()[-count:])
+    return "\n".join(text.rstrip().splitlines()[-LAST:])
 
 
 def search_path() -> dict[str, str]:

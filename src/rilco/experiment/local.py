@@ -7,7 +7,7 @@ import time
 
 from rilco.experiment.grid import Job
 from rilco.experiment.launch import Settings, ask_to_stop, how_it_ended, search_path, start_run
-from rilco.rollout.pool import default_workers
+from rilco.rollout.pool import num_workers
 
 
 class LocalEngine:
@@ -63,7 +63,7 @@ def share_cores(runs: int, jobs: int | None, workers: int | None) -> tuple[int, 
     A run with one rollout process keeps about one core busy, since it either learns or acts. So there are as many
     runs as cores. A run has more processes only where there are fewer runs.
     """
-    cores = default_workers()
+    cores = num_workers()
     if jobs is None:
         jobs = max(1, cores // workers) if workers else cores
     jobs = max(1, min(jobs, runs))

@@ -16,6 +16,7 @@ WINDOW = 640_000
 """Transitions at the end of a run over which its final return is averaged: 1000 iterations, as in the paper."""
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
+SIGNIFICANT = 0.05
 
 
 class Estimate(NamedTuple):
@@ -32,26 +33,9 @@ class Interval(NamedTuple):
     high: float
 
 
-class Comparison(NamedTuple):
-    """Our mean against the published."""
-
-    difference: float
-    stderr: float
-    """Of the difference."""
-    borrowed: bool
-    """Whether our part of `stderr` is the published spread of single runs, since ours is one."""
-
-    @property
-    def verdict(self) -> str:
-        """`within` two standard errors, or `above` or `below` the published."""
-        if abs(self.difference) <= 2.0 * self.stderr:
-            return "within"
-        return "above" if self.difference > 0 else "below"
-
-
-def final_return(transitions: np.ndarray, returns: np.ndarray, window: int = WINDOW) -> float:
-    """Mean of the evaluations within the last `window` transitions."""
-    return float(returns[transitions > transitions[-1] - window].mean())
+def final_return(transitions: np.ndarray, returns: np.ndarray) -> float:
+    """Mean of the evaluations within the last `WINDOW` transitions."""
+    return float(returns[transitions > transitions[-1] - WINDOW].mean())
 
 
 def estimate(values: Sequence[float] | np.ndarray) -> Estimate:
@@ -59,18 +43,6 @@ def estimate(values: Sequence[float] | np.ndarray) -> Estimate:
     values = np.asarray(values, np.float64)
     stderr = float(values.std(ddof=1) / math.sqrt(len(values))) if len(values) > 1 else None
     return Estimate(float(values.mean()), stderr, len(values))
-
-
-def compare(ours: Estimate, published: Estimate) -> Comparison:
-    """The difference of two means, and its standard error.
-
-    A single run of ours is taken to scatter as one of the published runs does: by their standard error times the root
-    of their number.
-    """
-    theirs = published.stderr or 0.0
-    borrowed = ours.stderr is None
-    own = theirs * math.sqrt(published.runs / ours.runs) if ours.stderr is None else ours.stderr
-    return Comparison(ours.mean - published.mean, math.hypot(own, theirs), borrowed)
 
 
 class Difference(NamedTuple):
@@ -116,9 +88,9 @@ def stretch_means(
 
 def interquartile_mean(scores: np.ndarray) -> np.ndarray:
     """Mean of the middle half along the last axis, without a quarter, rounded down, at either end."""
-    count = scores.shape[-1]
-    cut = count // 4
-    return np.sort(scores, axis=-1)[..., cut : count - cut].mean(axis=-1)
+    from scipy import stats
+
+    return stats.trim_mean(scores, 0.25, axis=-1)
 
 
 def improvement(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -132,30 +104,28 @@ def probability_of_improvement(xs: Sequence[np.ndarray], ys: Sequence[np.ndarray
     return float(np.mean([improvement(x, y) for x, y in zip(xs, ys, strict=True)]))
 
 
-def iqm_interval(tasks: Sequence[np.ndarray], *, resamples: int = RESAMPLES) -> Interval | None:
+def iqm_interval(tasks: Sequence[np.ndarray]) -> Interval | None:
     """Bootstrap interval of the interquartile mean of all runs; None where a task has a single run."""
-    return _interval(tasks, lambda drawn: interquartile_mean(np.concatenate(drawn, axis=-1)), resamples)
+    return _interval(tasks, lambda drawn: interquartile_mean(np.concatenate(drawn, axis=-1)))
 
 
-def improvement_interval(
-    xs: Sequence[np.ndarray], ys: Sequence[np.ndarray], *, resamples: int = RESAMPLES
-) -> Interval | None:
+def improvement_interval(xs: Sequence[np.ndarray], ys: Sequence[np.ndarray]) -> Interval | None:
     """Bootstrap interval of the probability of improvement; None where a task has a single run."""
 
     def probability(drawn: Sequence[np.ndarray]) -> np.ndarray:
         pairs = zip(drawn[: len(xs)], drawn[len(xs) :], strict=True)
         return np.mean([improvement(x, y) for x, y in pairs], axis=0)
 
-    return _interval([*xs, *ys], probability, resamples)
+    return _interval([*xs, *ys], probability)
 
 
 def _interval(
-    groups: Sequence[np.ndarray], statistic: Callable[[Sequence[np.ndarray]], np.ndarray], resamples: int
+    groups: Sequence[np.ndarray], statistic: Callable[[Sequence[np.ndarray]], np.ndarray]
 ) -> Interval | None:
     """Stratified: runs are drawn again within their group. A single run could only be drawn as itself."""
     if any(len(runs) < 2 for runs in groups):
         return None
     rng = np.random.default_rng(0)
-    drawn = [np.asarray(runs)[rng.integers(len(runs), size=(resamples, len(runs)))] for runs in groups]
+    drawn = [np.asarray(runs)[rng.integers(len(runs), size=(RESAMPLES, len(runs)))] for runs in groups]
     low, high = np.quantile(statistic(drawn), [(1.0 - CONFIDENCE) / 2.0, (1.0 + CONFIDENCE) / 2.0])
     return Interval(float(low), float(high))

@@ -1,36 +1,28 @@
-"""What a person sees of a sweep: a live table on a terminal, plain lines elsewhere."""
+"""What a person sees of a sweep: how every run starts and ends, and one line about those that are under way."""
 
 from __future__ import annotations
 
-import contextlib
-import heapq
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rilco.experiment.grid import Job
 from rilco.runs.metrics import Progress, read_progress
+from rilco.runs.progress import StatusLine
 from rilco.runs.standing import Standing
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.live import Live
-    from rich.table import Table
+from rilco.words import duration
 
 LOOK_EVERY = 2.0  # seconds between looks at the runs' metrics
-SUMMARY_EVERY = 30.0  # seconds between plain lines of numbers
-MOST_NAMED = 16  # runs in a plain line
-# States in the order of the table, which may not have room for all runs, and in that of a summary.
-IN_TABLE = ("running", "failed", "started", "queued", "waiting", "stopped", "finished")
-IN_SUMMARY = ("finished", "failed", "stopped", "running", "started", "queued", "waiting")
+LINE_EVERY = 30.0  # seconds between lines where there is no terminal
+MOST_NAMED = 16  # runs in a line
+STATES = ("finished", "failed", "stopped", "running", "started", "queued", "waiting")
 
 
 @dataclass
 class Row:
-    """One run as the table shows it."""
+    """Where one run is."""
 
     job: Job
     state: str
@@ -38,8 +30,6 @@ class Row:
     progress: Progress = field(default_factory=Progress)
     before: Progress = field(default_factory=Progress)
     """Its progress when the sweep began."""
-    reason: str = ""
-    """Why it failed."""
 
     @property
     def total(self) -> int:
@@ -52,10 +42,9 @@ class Row:
         return self.progress.seconds / self.progress.done if new else None
 
     @property
-    def seconds_left(self) -> float | None:
-        if self.state != "running" or self.pace is None:
-            return None
-        return (self.total - self.progress.done) * self.pace
+    def last_return(self) -> str:
+        last = self.progress.last_return
+        return "" if last is None else f", return {last:,.0f}"
 
     def look(self, folder: Path) -> None:
         """Read how far the run is. It is running once its metrics have changed."""
@@ -65,46 +54,66 @@ class Row:
         self.progress = progress
 
 
-@dataclass
 class Board:
-    """The rows of all runs."""
+    """All runs of a sweep. Tells of them on a line."""
 
-    out: Path
-    rows: dict[str, Row]
-    _looked: float = 0.0
-
-    @classmethod
-    def of(cls, jobs: Sequence[Job], standings: Sequence[Standing], out: Path) -> Board:
-        rows = {}
+    def __init__(
+        self, jobs: Sequence[Job], standings: Sequence[Standing], out: Path, line: StatusLine
+    ) -> None:
+        self.out, self.line = out, line
+        self.rows: dict[str, Row] = {}
         for job, there in zip(jobs, standings, strict=True):
             state = "finished" if there.state == "finished" else "waiting"
-            rows[job.name] = Row(job, state, there.progress, there.progress)
-        return cls(out, rows)
+            self.rows[job.name] = Row(job, state, there.progress, there.progress)
+        self._looked = 0.0
+        self._told: set[str] = set()  # runs whose start was announced
 
-    def end(self, job: Job, state: str, reason: str = "") -> Row:
-        """A run is `finished`, `stopped` or `failed`."""
-        row = self.rows[job.name]
-        row.look(self.out / job.name)
-        row.state, row.reason = state, reason
-        return row
-
-    def look(self) -> None:
+    def refresh(self) -> None:
+        """Look at the runs, and tell what is new. Called often."""
         if time.monotonic() - self._looked > LOOK_EVERY:
             for row in self.rows.values():
                 if row.state in ("queued", "started", "running"):
                     row.look(self.out / row.job.name)
             self._looked = time.monotonic()
+        for name, row in self.rows.items():
+            if row.state in ("started", "running") and name not in self._told:
+                self._told.add(name)
+                more = f", resuming after {row.before.done:,} transitions" if row.before.done else ""
+                self.line.note(f"{name}: started{more}")
+        self.line.show(self.under_way())
+
+    def end(self, job: Job, state: str, reason: str = "") -> None:
+        """A run is `finished`, `stopped`, or `failed` for a reason."""
+        row = self.rows[job.name]
+        row.look(self.out / job.name)
+        row.state = state
+        took = f" in {duration(row.progress.seconds)}" if row.progress.done else ""
+        why = f": {reason}" if reason else ""
+        self.line.note(
+            f"{job.name}: {state} after {row.progress.done:,} transitions{took}{row.last_return}{why}"
+        )
 
     def summary(self) -> str:
         """`3 finished, 2 running, 15 waiting`."""
         counts = Counter(row.state for row in self.rows.values())
-        return ", ".join(f"{counts[state]:,} {state}" for state in IN_SUMMARY if counts[state])
+        return ", ".join(f"{counts[state]:,} {state}" for state in STATES if counts[state])
+
+    def under_way(self) -> str:
+        """`3 finished, 2 running, about 12 min left | hopper/... 45%, return 812 | ...`."""
+        left = self.seconds_left
+        parts = [self.summary() + ("" if left is None else f", about {duration(left)} left")]
+        running = [row for row in self.rows.values() if row.state == "running"]
+        for row in running[:MOST_NAMED]:
+            parts.append(f"{row.job.name} {100 * row.progress.done // row.total}%{row.last_return}")
+        if len(running) > MOST_NAMED:
+            parts.append(f"{len(running) - MOST_NAMED:,} more")
+        return " | ".join(parts)
 
     @property
     def seconds_left(self) -> float | None:
-        """Until the last run ends, with as many side by side as now.
+        """Until all runs are done, with as many side by side as now; None before any was seen to learn.
 
-        A run that has not been seen to learn is taken to be as fast as the others are on average.
+        A run that was not seen to learn is taken to be as fast as the others are on average.
         """
         paces = [row.pace for row in self.rows.values() if row.pace is not None]
         if not paces:
@@ -116,125 +125,4 @@ class Board:
             (row.total - row.progress.done) * (usual if row.pace is None else row.pace)
             for row in (*begun, *later)
         ]
-        return makespan(left, len(begun))
-
-
-def makespan(seconds: Sequence[float], side_by_side: int) -> float:
-    """When the last run ends if each begins, in order, as soon as there is room."""
-    free = [0.0] * max(1, side_by_side)
-    for length in seconds:
-        heapq.heapreplace(free, free[0] + length)
-    return max(free)
-
-
-class Display:
-    """A live table; or a line for every start and end, and now and then one for all that are running."""
-
-    def __init__(self, board: Board, console: Console, live: Live | None = None) -> None:
-        self._board, self._console, self._live = board, console, live
-        self._begun = self._last = time.monotonic()
-        self._told: set[str] = set()  # runs whose start was announced
-
-    def refresh(self) -> None:
-        """Show where the runs are. Called often."""
-        self._board.look()
-        if self._live is not None:
-            table = make_table(self._board, rows=max(3, self._console.height - 6))
-            self._live.update(table, refresh=True)
-            return
-        for name, row in self._board.rows.items():
-            if row.state in ("started", "running") and name not in self._told:
-                self._told.add(name)
-                more = f", resuming after {row.before.done:,} transitions" if row.before.done else ""
-                self.note(f"{name}: started{more}")
-        now = time.monotonic()
-        if now - self._last >= SUMMARY_EVERY:
-            self._last = now
-            self.note(f"{duration(now - self._begun)}: {under_way(self._board)}")
-
-    def ended(self, row: Row) -> None:
-        """Say how a run ended, unless the table does."""
-        if self._live is None:
-            self.note(ending(row))
-
-    def note(self, text: str) -> None:
-        """Say something once, above the table."""
-        self._console.print(text, highlight=False, markup=False, soft_wrap=self._live is None)
-
-
-@contextlib.contextmanager
-def make_display(board: Board, console: Console, *, quiet: bool = False) -> Iterator[Display]:
-    """The display that fits where the output goes."""
-    if quiet or not console.is_terminal:
-        yield Display(board, console)
-        return
-    from rich.live import Live
-
-    with Live(console=console, auto_refresh=False) as live:
-        display = Display(board, console, live)
-        yield display
-        display.refresh()
-
-
-def under_way(board: Board) -> str:
-    """`3 finished, 2 running, about 12 min left | hopper/... 45%, return 812 | ...`."""
-    left = board.seconds_left
-    parts = [board.summary() + ("" if left is None else f", about {duration(left)} left")]
-    running = [row for row in board.rows.values() if row.state == "running"]
-    for row in running[:MOST_NAMED]:
-        parts.append(f"{row.job.name} {100 * row.progress.done // row.total}%{_last_return(row)}")
-    if len(running) > MOST_NAMED:
-        parts.append(f"{len(running) - MOST_NAMED:,} more")
-    return " | ".join(parts)
-
-
-def ending(row: Row) -> str:
-    """`ant/noise-0.4/ril-co/seed-1: finished after 5,000,000 transitions in 1 h 10 min, return 812`."""
-    took = f" in {duration(row.progress.seconds)}" if row.progress.done else ""
-    why = f": {row.reason}" if row.reason else ""
-    return (
-        f"{row.job.name}: {row.state} after {row.progress.done:,} transitions{took}{_last_return(row)}{why}"
-    )
-
-
-def _last_return(row: Row) -> str:
-    last = row.progress.last_return
-    return "" if last is None else f", return {last:,.0f}"
-
-
-def make_table(board: Board, rows: int) -> Table:
-    """As many runs as fit, those that need attention first, otherwise in the grid's order."""
-    from rich import box
-    from rich.table import Table
-
-    shown = sorted(board.rows.values(), key=lambda row: IN_TABLE.index(row.state))
-    hidden = len(shown) - rows
-    caption = board.summary() + (f"   ({hidden:,} not shown)" if hidden > 0 else "")
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), caption=caption, caption_justify="left")
-    for title in ("run", "state"):
-        table.add_column(title, no_wrap=True)
-    for title in ("transitions", "return", "left"):
-        table.add_column(title, justify="right", no_wrap=True)
-    colours = {"failed": "red", "running": "bold", "finished": "dim"}
-    for row in shown[:rows]:
-        table.add_row(*cells(row), style=colours.get(row.state, ""))
-    return table
-
-
-def cells(row: Row) -> tuple[str, str, str, str, str]:
-    last, left = row.progress.last_return, row.seconds_left
-    return (
-        row.job.name,
-        row.state,
-        f"{row.progress.done:,} of {row.total:,}" if row.progress.done else f"{row.total:,}",
-        "" if last is None else f"{last:,.0f}",
-        "" if left is None else duration(left),
-    )
-
-
-def duration(seconds: float) -> str:
-    """`3 h 05 min`, `12 min` or `40 s`."""
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes // 60:,} h {minutes % 60:02d} min" if minutes >= 60 else f"{minutes} min"
+        return sum(left) / max(1, len(begun))

@@ -9,16 +9,17 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from rilco.data.standard import standard_files
-from rilco.errors import ConfigError, RunError, check_choice
+from rilco.errors import ConfigError, RunError, check_choice, whole
 from rilco.experiment.grid import Grid, Job, make_jobs
 from rilco.experiment.launch import Settings
 from rilco.experiment.local import LocalEngine, share_cores
 from rilco.experiment.published import paper
 from rilco.experiment.selection import load_grid, parse_seeds, select, with_seeds, with_steps
-from rilco.experiment.status import Board, Display, make_display
+from rilco.experiment.status import LINE_EVERY, Board
 from rilco.methods import find
 from rilco.runs.folder import Run
 from rilco.runs.interrupt import StopSignal
+from rilco.runs.progress import StatusLine
 from rilco.runs.standing import Standing, standing
 
 POLL = 0.5  # seconds
@@ -103,7 +104,7 @@ def choose(
 ) -> list[Job]:
     """The runs of a grid that are wanted."""
     if grid == "paper":
-        jobs = make_jobs(paper(tuple(parts) or ("main", "ablation", "gaussian")))
+        jobs = make_jobs(paper(parts) if parts else paper())
     elif parts:
         raise ConfigError(
             f"--part is for the paper's grid only. Leave it out, and choose the runs in {grid}."
@@ -114,7 +115,7 @@ def choose(
         jobs = make_jobs(Grid(grid) if isinstance(grid, Mapping) else grid)
     if seeds is not None:
         jobs = with_seeds(jobs, parse_seeds(seeds) if isinstance(seeds, str) else list(seeds))
-    return select(jobs if steps is None else with_steps(jobs, int(steps)), only)
+    return select(jobs if steps is None else with_steps(jobs, whole("steps", steps)), only)
 
 
 def survey(jobs: Sequence[Job], out: Path) -> list[Standing]:
@@ -155,21 +156,17 @@ def train_all(
     stop: StopSignal,
 ) -> Swept:
     """Train the runs that are not finished, and show them meanwhile."""
-    from rich.console import Console
-
-    board = Board.of(jobs, survey(jobs, out), out)
+    line = StatusLine(quiet=quiet, every=LINE_EVERY)
+    board = Board(jobs, survey(jobs, out), out, line)
     left = [job for job in jobs if board.rows[job.name].state != "finished"]
     failures: dict[str, str] = {}
     if left:
         local, share = share_cores(len(left), side_by_side, workers)
         settings = Settings(out, (workers or 1) if engine == "ray" else share, checkpoint_every)
-        with (
-            _engine(engine, settings, side_by_side if engine == "ray" else local, address) as working,
-            make_display(board, Console(stderr=True), quiet=quiet) as display,
-        ):
+        with _engine(engine, settings, side_by_side if engine == "ray" else local, address) as working, line:
             with stop.at_once():
-                make_datasets(left, display.note)
-            failures = work_through(left, working, board, display, stop)
+                make_datasets(left, line.note)
+            failures = work_through(left, working, board, stop)
     done = {name: Run(out / name) for name, row in board.rows.items() if row.state == "finished"}
     return Swept(done, failures, board.summary())
 
@@ -188,9 +185,7 @@ def _engine(name: str, settings: Settings, side_by_side: int | None, address: st
     return LocalEngine(settings, side_by_side or 1)
 
 
-def work_through(
-    jobs: Sequence[Job], engine: Engine, board: Board, display: Display, stop: StopSignal
-) -> dict[str, str]:
+def work_through(jobs: Sequence[Job], engine: Engine, board: Board, stop: StopSignal) -> dict[str, str]:
     """Run the jobs to their ends. Returns why some failed; they do not stop the others.
 
     When asked to stop, running runs leave a checkpoint and the others are not begun. A second Ctrl-C raises
@@ -207,15 +202,15 @@ def work_through(
             board.rows[job.name].state = engine.first_state
         if stop.requested and not asked:
             asked = True
-            display.note(
+            board.line.note(
                 f"Stopping; each of {len(running)} running leaves a checkpoint. Ctrl-C again ends them at once."
             )
             engine.stop()
-        display.refresh()  # before any of them ends: a start is told first
+        board.refresh()  # before any of them ends: a start is told first
         for job, how in engine.poll(POLL):
             running.discard(job.name)
             reason = _why_failed(job, how, board.out, asked=asked)
-            display.ended(board.end(job, "failed" if reason else how, reason))
+            board.end(job, "failed" if reason else how, reason)
             if reason:
                 failures[job.name] = reason
     return failures

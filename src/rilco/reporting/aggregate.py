@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rilco.data.ladder import PUBLISHED_RETURNS, shipped_rung
-from rilco.experiment.published import POLICY, REFERENCE, TASKS, CellKey
+from rilco.experiment.published import POLICY, PUBLISHED_RETURNS, REFERENCE, TASKS, CellKey
 from rilco.experiment.statistics import (
     Interval,
     improvement_interval,
@@ -16,6 +15,7 @@ from rilco.experiment.statistics import (
     iqm_interval,
     probability_of_improvement,
 )
+from rilco.policy.saved import shipped_rung
 from rilco.reporting.cells import Cell
 from rilco.reporting.style import in_order
 

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from rilco.config import VERSION, RunConfig
-from rilco.errors import ConfigError
 from rilco.experiment.published import (
     GAUSSIAN,
     POLICY,
@@ -24,14 +23,12 @@ from rilco.experiment.published import (
 )
 from rilco.experiment.statistics import (
     WINDOW,
-    Comparison,
     Estimate,
-    compare,
     estimate,
     final_return,
     stretch_means,
 )
-from rilco.methods import check_options, find
+from rilco.methods import find, ignored_options
 from rilco.runs.results import Results, RunRecord, Skipped
 
 FORMER = "former start-up"
@@ -76,12 +73,6 @@ class Cell:
         stderr = float(np.mean([window.stderr for window in windows]))
         return Estimate(mean, stderr, self.published.final.runs)
 
-    def against_final(self) -> Comparison | None:
-        return None if self.published is None else compare(self.final, self.published.final)
-
-    def against_curve(self) -> Comparison | None:
-        return None if self.published_here is None else compare(self.final, self.published_here)
-
     @cached_property
     def curve(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Transitions, mean and standard error (0 for one run) over stretches as long as the published."""
@@ -122,8 +113,11 @@ def sort_results(results: Results) -> Sorted:
 def cell_key(config: RunConfig) -> CellKey:
     # The configuration knows the noise of the standard dataset only; that of other files shows in their names.
     gaussian = config.demo_kind == "gaussian" or any("gaussian" in Path(f).name.lower() for f in config.demos)
-    # A run of the first version is like no published one: its first iteration learned from raw observations.
-    task = config.task.name if config.version == VERSION else f"{config.task.name}, {FORMER}"
+    task = config.task.name
+    if config.demo_kind == "matched":
+        task += ", matched"  # other data than in the task's usual cells
+    if config.version != VERSION:
+        task += f", {FORMER}"  # like no published run: its first iteration learned from raw observations
     return CellKey(task, GAUSSIAN if gaussian else POLICY, config.noise_rate, config.method)
 
 
@@ -137,15 +131,9 @@ def changed_settings(config: RunConfig) -> list[str]:
 
     Settings that the method does not use do not count: their defaults may have been others when the run was made.
     """
-    return [f"{name} = {value}" for name, value in config.changed().items() if _uses(config, name)]
-
-
-def _uses(config: RunConfig, setting: str) -> bool:
-    try:
-        check_options(config.method, config.policy_learner, [setting])
-    except ConfigError:
-        return False
-    return True
+    changed = config.changed()
+    ignored = ignored_options(config.method, config.policy_learner, changed)
+    return [f"{name} = {value}" for name, value in changed.items() if name not in ignored]
 
 
 def data_label(config: RunConfig) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rilco.experiment.published import CellKey
-from rilco.experiment.statistics import Difference, holm, welch
+from rilco.experiment.statistics import SIGNIFICANT, Difference, holm, welch
 from rilco.reporting.cells import Cell
 from rilco.reporting.drawing import Figure, Panel
 from rilco.reporting.style import (
@@ -24,7 +24,9 @@ from rilco.reporting.style import (
 )
 
 MILLION = 1_000_000
-SIGNIFICANT = 0.05
+EARLY = 2
+"""The million in which all cells are compared, however long their runs are."""
+VERDICTS = ("reproduced", "above", "below", "undecided")
 PRECISE = 0.25
 """Largest half-width of the difference's interval, as a share of the published mean, that shows agreement."""
 
@@ -53,6 +55,11 @@ class SeedComparison:
         return f"{self.million - 1} to {self.million} M"
 
     @property
+    def gap(self) -> float:
+        """Our mean minus the published."""
+        return float(self.ours.mean() - self.published.mean())
+
+    @property
     def verdict(self) -> str:
         """`above` or `below` if the difference is significant, `reproduced` if it is precisely none, or `undecided`."""
         if self.difference is None or self.p_value is None:
@@ -66,7 +73,7 @@ class SeedComparison:
 def compare_seeds(cells: Mapping[CellKey, Cell]) -> list[SeedComparison]:
     """All cells with published runs and at least a million transitions, by task, noise rate and method.
 
-    A cell whose runs differ in length is compared twice: with all runs, and with the longest.
+    Long runs are compared twice: early, and at their end.
     """
     methods, tasks = in_order(key.method for key in cells), tasks_in_order(key.task for key in cells)
     order = sorted(
@@ -78,7 +85,7 @@ def compare_seeds(cells: Mapping[CellKey, Cell]) -> list[SeedComparison]:
         published = cells[key].published
         if published is None:
             continue
-        for million in last_millions(cells[key]):
+        for million in compared_millions(cells[key]):
             ours = means_of_million(cells[key], million)
             theirs = published.seeds[:, million - 1]
             found.append((key, million, ours, theirs, welch(ours, theirs)))
@@ -86,11 +93,12 @@ def compare_seeds(cells: Mapping[CellKey, Cell]) -> list[SeedComparison]:
     return [SeedComparison(*cell, None if cell[-1] is None else next(corrected)) for cell in found]
 
 
-def last_millions(cell: Cell) -> list[int]:
-    """The last whole million that every run of a cell has, and the last that at least two have."""
+def compared_millions(cell: Cell) -> list[int]:
+    """The early million, or the last before it, and the last whole million that at least two runs have."""
     # An evaluation may lie an iteration before the end of its million.
     millions = sorted(min(20, (length + 1000) // MILLION) for length in cell.lengths)
-    return sorted({million for million in (millions[0], *millions[-2:-1]) if million})
+    last = millions[-2:][0]
+    return sorted({million for million in (min(EARLY, last), last) if million})
 
 
 def means_of_million(cell: Cell, million: int) -> np.ndarray:
@@ -123,6 +131,7 @@ def _draw(axes: Any, rows: Sequence[SeedComparison]) -> None:
             axes.plot(place + shift + spread, values, color=style.colour, **marks)
             ends = (place + shift - 0.12, place + shift + 0.12)
             axes.hlines(values.mean(), *ends, color=style.colour, linewidth=1.4)
-    labels = [f"{method_style(row.key.method).label}\n{row.span}" for row in rows]
+    names = [method_style(row.key.method).label.replace(" (", "\n(") for row in rows]
+    labels = [f"{name}\n{row.span}" for name, row in zip(names, rows, strict=True)]
     axes.set(ylabel="return", xticks=range(len(rows)), xlim=(-0.6, len(rows) - 0.4))
     axes.set_xticklabels(labels, fontsize=7.5)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rilco.experiment.published import POLICY, RATES, REFERENCE, RUNS, TASKS, CellKey, load_published
-from rilco.experiment.statistics import compare
+from rilco.experiment.statistics import SIGNIFICANT, welch
 from rilco.methods import find
 from rilco.reporting.cells import Cell, Sorted
+from rilco.reporting.seeds import VERDICTS, SeedComparison
 from rilco.reporting.style import (
     in_order,
     length_text,
@@ -26,11 +27,11 @@ MOST = 3
 """Cells that are named as the furthest from the published."""
 
 
-def summary(found: Sorted) -> list[str]:
+def summary(found: Sorted, seeds: Sequence[SeedComparison]) -> list[str]:
     """The sentences at the top of the page, the most important first."""
     if found.cells:
         cells = found.cells
-        return [_extent(cells), *_leaders(cells), *_agreement(cells), _missing(cells)]
+        return [_extent(cells), *_leaders(cells), *_agreement(seeds), _missing(cells)]
     if found.others:
         return [
             "No run here is of the paper’s grid, so there is nothing to compare with the published results."
@@ -81,34 +82,31 @@ def _leader_sentence(rate: float, contests: Mapping[str, Mapping[str, Cell]]) ->
     ahead, level, behind = groups.values()
     for task, rivals in contests.items():
         best = max((method for method in rivals if method != REFERENCE), key=lambda m: rivals[m].final.mean)
-        ours, theirs = rivals[REFERENCE].final, rivals[best].final
-        lead = compare(ours, theirs)
-        text = f"{task_label(task)} ({signed(lead.difference)} against {in_prose(best)})"
-        if lead.verdict == "within" and ours.stderr is not None and theirs.stderr is not None:
+        lead = rivals[REFERENCE].final.mean - rivals[best].final.mean
+        tested = welch(rivals[REFERENCE].finals, rivals[best].finals)
+        text = f"{task_label(task)} ({signed(lead)} against {in_prose(best)})"
+        if tested is not None and tested.p_value >= SIGNIFICANT:
             level.append(text)
         else:
-            (ahead if lead.difference > 0 else behind).append(text)
+            (ahead if lead > 0 else behind).append(text)
     methods = plural(len({method for rivals in contests.values() for method in rivals}), "method")
     parts = [f"{phrase} {listed(places)}" for phrase, places in groups.items() if places]
-    explained = " Level means within two standard errors." if level else ""
+    explained = " Level means no significant difference by Welch’s test." if level else ""
     return f"At noise rate {rate:g}, among {methods} run here, RIL-Co {'; it '.join(parts)}.{explained}"
 
 
-def _agreement(cells: Mapping[CellKey, Cell]) -> list[str]:
-    found = {key: comparison for key, cell in cells.items() if (comparison := cell.against_curve())}
-    if not found:
+def _agreement(rows: Sequence[SeedComparison]) -> list[str]:
+    """The verdicts on our runs beside the published, and where they differ most."""
+    if not rows:
         return []
-    counts = Counter(comparison.verdict for comparison in found.values())
-    sentence = (
-        f"Against the published curve after as many transitions, {counts['within']} of {plural(len(found), 'cell')} "
-        f"{'lies' if counts['within'] == 1 else 'lie'} within two standard errors, {counts['above']} above and "
-        f"{counts['below']} below."
-    )
-    off = [key for key, comparison in found.items() if comparison.verdict != "within"]
-    if off:
-        furthest = sorted(off, key=lambda key: -abs(found[key].difference))[:MOST]
-        named = [f"{cell_name(key)} ({signed(found[key].difference)})" for key in furthest]
-        sentence += f" Furthest off: {listed(named)}."
+    counts = Counter(row.verdict for row in rows)
+    said = listed(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    sentence = f"Of {plural(len(rows), 'comparison')} with the published runs: {said}."
+    if off := [row for row in rows if row.verdict in ("above", "below")]:
+        furthest = sorted(off, key=lambda row: -abs(row.gap))[:MOST]
+        sentence += (
+            f" Furthest off: {listed(f'{cell_name(row.key)} ({signed(row.gap)})' for row in furthest)}."
+        )
     return [sentence]
 
 
@@ -135,30 +133,18 @@ def _missing(cells: Mapping[CellKey, Cell]) -> str:
 
 def caveats(found: Sorted) -> list[str]:
     """What to keep in mind when reading the summary."""
-    sentences = []
-    single = sum(len(cell.runs) == 1 for cell in found.cells.values())
-    if single:
-        sentences.append(
-            f"{plural(single, 'cell')} {'has' if single == 1 else 'have'} a single run and so no spread of "
-            f"{'its' if single == 1 else 'their'} own: read single-run differences with care."
-        )
-    unequal = _unequal_lengths(found.cells)
-    if unequal:
+    cells = (*found.cells.values(), *found.others.values())
+    counts = {
+        "Cells with a single run, which has no spread": sum(len(c.runs) == 1 for c in found.cells.values()),
+        "Runs that are not finished yet": sum(cell.unfinished for cell in cells),
+        "Runs that are left out of the comparison": len(found.aside),
+        "Entries of the results folder that could not be used": len(found.skipped),
+    }
+    sentences = [f"{what}: {count}." for what, count in counts.items() if count]
+    if unequal := _unequal_lengths(found.cells):
         sentences.append(
             f"Methods were not run for equally long at {listed(unequal)}: who is ahead there may only have run longer."
         )
-    unfinished = sum(cell.unfinished for cell in (*found.cells.values(), *found.others.values()))
-    if unfinished:
-        sentences.append(
-            f"{plural(unfinished, 'run')} {'is' if unfinished == 1 else 'are'} not finished yet."
-        )
-    if aside := len(found.aside):
-        sentences.append(
-            f"{plural(aside, 'run')} {'was' if aside == 1 else 'were'} left out of the comparison."
-        )
-    if found.skipped:
-        entries = plural(len(found.skipped), "entry", "entries")
-        sentences.append(f"{entries} of the results folder could not be used.")
     return sentences
 
 

@@ -44,6 +44,10 @@ class Run:
 
     path: Path
 
+    def __fspath__(self) -> str:
+        """A run may be given wherever the path of its folder may."""
+        return str(self.path)
+
     @property
     def config(self) -> RunConfig:
         return RunConfig.load(self.path)

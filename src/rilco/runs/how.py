@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rilco.rollout.pool import default_workers
+from rilco.rollout.pool import num_workers
 from rilco.runs.interrupt import StopSignal
 
 Callback = Callable[[Mapping[str, Any]], bool | None]
@@ -33,9 +33,12 @@ class How:
     stop: StopSignal = field(default_factory=StopSignal)
     """Says when to stop. Training listens for signals itself, unless a caller does already."""
 
+    def __post_init__(self) -> None:
+        num_workers(self.workers)  # refused before anything is done
+
     @property
     def num_workers(self) -> int:
-        return self.workers or default_workers()
+        return num_workers(self.workers)
 
     def say(self, line: str) -> None:
         """Print a line for a person who watches."""

@@ -224,13 +224,11 @@ class Loop:
 
     def _save_policy(self, name: str, mean_return: float | None = None) -> None:
         card = {
-            "task": self.config.task.task,
-            "env": self.config.task.env,
+            **self.config.task.card(),
             "method": self.config.method,
             "seed": self.config.seed,
             "transitions": self.transitions,
             "return": mean_return,
-            **self.config.task.details(),
         }
         self.folder.save_policy(name, dataclasses.replace(self.training.policy, card=card))
 

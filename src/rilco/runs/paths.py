@@ -11,6 +11,7 @@ EVENTS = "events"
 LOCK = ".lock"
 AUDIT = "audit"
 DEMONSTRATIONS = "demonstrations.npz"  # those that were given as an object
+START = "start.safetensors"  # the policy to begin with, that was given as an object
 PHASES = "phases"  # the parts of a run that has several
 POLICIES = "policy"
 SNAPSHOTS = "snapshots"

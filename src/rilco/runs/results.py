@@ -40,12 +40,6 @@ class RunRecord:
     """Whether the run has done all of its transitions, or stopped early by itself."""
     done: int
     """Transitions at the last line, evaluated or not."""
-    seconds: float | None
-    """Time that the run took so far, over all its processes, where known."""
-
-    def __repr__(self) -> str:
-        state = "finished" if self.finished else f"{self.done:,} of {self.config.steps:,}"
-        return f"RunRecord({self.path}, {len(self.returns)} evaluations, {state})"
 
 
 class Skipped(NamedTuple):
@@ -89,7 +83,7 @@ def read_run(folder: Path) -> RunRecord:
     """The record of one run. Raises RunError for what a run cannot have written."""
     config = RunConfig.load(folder)
     lines, last = read_evaluations(folder)
-    done, seconds = last.get("transitions", 0), last.get("seconds")
+    done = last.get("transitions", 0)
     return RunRecord(
         path=folder,
         config=config,
@@ -98,7 +92,6 @@ def read_run(folder: Path) -> RunRecord:
         stds=np.array([line["eval_std"] for line in lines], np.float64),
         finished=bool(last.get(STOPPED)) or done >= config.iterations * config.transitions_per_iteration,
         done=done,
-        seconds=None if seconds is None else float(seconds),
     )
 
 
