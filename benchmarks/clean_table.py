@@ -17,10 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rilco.data.ladder import shipped_rung
 from rilco.data.run_data import read_demonstrations
 from rilco.evaluation import evaluate
-from rilco.policy.saved import Policy, load_policy
+from rilco.policy.saved import Policy, load_policy, shipped_rung
 from rilco.runs.folder import Run
 from rilco.tasks.table import Task
 

@@ -17,7 +17,7 @@ import rilco
 from rilco.bc.config import BcConfig
 from rilco.bc.data import CloningData, held_out, prepare, start_weights, statistics
 from rilco.bc.learner import INTERVAL, LEAST_STD, BcState, bc, cloning_loss, forget_losses
-from rilco.bc.training import clone
+from rilco.bc.training import Cloner, clone
 from rilco.data.formats import save_demonstrations
 from rilco.data.index import EpisodeIndex
 from rilco.data.record import Demonstrations
@@ -165,10 +165,7 @@ def test_unit_of_the_weights_does_not_matter():
     weight = np.random.default_rng(0).uniform(0.1, 1.0, len(demos))
     data = [prepare(demos, 0.1, seed=1, weights=unit * weight) for unit in (1.0, 400.0)]
     np.testing.assert_allclose(data[0].weight, data[1].weight, rtol=1e-5)
-    for rows in (
-        data[0].trained_rows,
-        data[0].checked_rows,
-    ):  # so that losses compare with those without weights
+    for rows in (data[0].trained_rows, data[0].checked_rows):  # losses compare with those without weights
         assert data[0].weight[rows].mean() == pytest.approx(1.0, rel=1e-5)
 
 
@@ -308,6 +305,36 @@ def test_statistics_are_of_the_chosen_rows_in_blocks(monkeypatch):
     np.testing.assert_allclose(statistics(obs, np.arange(100), weight).mean, repeated.mean(axis=0), rtol=1e-6)
 
 
+def test_what_lies_far_out_is_not_clipped_where_that_is_asked_for():
+    obs = np.zeros((1000, 3), np.float32)
+    obs[:, 0], obs[0, 0], obs[:, 1] = np.arange(1000) % 2, 500.0, np.linspace(-1, 1, 1000)
+    rows = np.arange(1000)
+    plain, wide = statistics(obs, rows), statistics(obs, rows, farthest=5.0)
+    assert abs(obs[0, 0] - plain.mean[0]) / np.sqrt(plain.var[0]) > 10
+    assert abs(obs[0, 0] - wide.mean[0]) / np.sqrt(wide.var[0]) == pytest.approx(5.0, rel=1e-5)
+    assert wide.var[1:].tolist() == plain.var[1:].tolist(), (
+        "nothing of these lies far out, and one never varies"
+    )
+    assert np.array_equal(wide.mean, plain.mean)
+
+
+def test_a_rate_that_falls_to_zero_settles_and_then_stays():
+    """Around the mean of noise that nothing explains."""
+    action = np.random.default_rng(0).normal(size=(400, 1))
+    demos = Demonstrations(np.zeros((400, 2)), action)
+    excess = []
+    for decay_steps in (0, 2000):
+        config = BcConfig(hidden_sizes=(), learning_rate=0.1, decay_steps=decay_steps)
+        cloner = Cloner(config, demos, seed=1, iterations=500)
+        while cloner.iteration < 400:
+            cloner.advance(400)
+        settled = cloner.policy.predict(np.zeros(2))
+        excess.append(abs(settled[0] - action.mean()))
+    assert excess[1] < 0.01 < excess[0]
+    cloner.advance(500)
+    assert cloner.policy.predict(np.zeros(2)) == settled
+
+
 def test_validation_of_many_pairs_takes_an_even_sample(monkeypatch):
     monkeypatch.setattr("rilco.bc.data.MOST_CHECKED", 10)
     rows = np.asarray(prepare(expert_demos(), 0.5, seed=1).checked_rows)
@@ -426,12 +453,9 @@ def test_evaluating_does_not_change_what_is_learned(tmp_path, demos_file, left_a
     quiet = train_run(small_config(demos_file, evaluate_every=-1), tmp_path / "run", how=HOW)
     lines = metrics(quiet.path)
     assert [line["iteration"] for line in lines] == [100, 200, 250]
-    first, second, *_ = metrics(
-        left_alone.path
-    )  # after 60 and 100 iterations; a loss is the mean since the last line
-    assert lines[0]["train_loss"] == pytest.approx(
-        0.6 * first["train_loss"] + 0.4 * second["train_loss"], rel=1e-4
-    )
+    # After 60 and 100 iterations; a loss is the mean since the last line.
+    first, second, *_ = (line["train_loss"] for line in metrics(left_alone.path))
+    assert lines[0]["train_loss"] == pytest.approx(0.6 * first + 0.4 * second, rel=1e-4)
     assert policy_files(quiet)["last.safetensors"] == policy_files(left_alone)["last.safetensors"]
 
 
@@ -509,7 +533,7 @@ def test_early_stop_finishes_the_run_with_the_best_weights(tmp_path, capsys):
     assert "eval_return" in lines[-1]  # the end, wherever it is, is evaluated
     demos = noisy_few()
     held = held_out(demos.index, 0.5, config.seed)
-    error = run.last_policy.predict(demos.obs[held]) - demos.action[held]
+    error = run.last_policy.best(demos.obs[held]) - demos.action[held]  # before the environment's bounds
     assert np.mean(error**2) == pytest.approx(min(losses), rel=1e-3)
     assert standing(config, run.path).state == "finished", "a sweep leaves it alone"
     (thinned,) = thin(run.path, tmp_path / "thin").runs

@@ -88,12 +88,24 @@ def test_many_pairs_are_compared_by_a_sample():
     assert len(near.points) == MOST_PAIRS
 
 
-def test_a_fall_costs_the_time_after_it():
-    """The step of the fall itself still counts; the next episode, begun in the same environment, does not."""
-    near, across, terminated = neighbourhood(two_lines(), 50), np.zeros((10, 2)), np.zeros((10, 2), bool)
-    assert likeness(near, transitions(across, terminated)) == pytest.approx([1.0, 1.0])
-    terminated[3, 1] = terminated[7, 1] = True
-    assert likeness(near, transitions(across, terminated)) == pytest.approx([1.0, 0.4])
+def test_an_attempt_is_judged_by_its_last_third_and_a_fall_is_worth_nothing():
+    near, across, terminated = neighbourhood(two_lines(), 50), np.zeros((9, 3)), np.zeros((9, 3), bool)
+    across[:6, 1] = 50.0  # went astray, and found back
+    across[6:, 2] = 0.3
+    assert likeness(near, transitions(across, terminated)) == pytest.approx([1.0, 1.0, 0.5], rel=1e-3)
+    terminated[8, 1] = True
+    assert likeness(near, transitions(across, terminated)) == pytest.approx([1.0, 0.0, 0.5], rel=1e-3)
+
+
+def test_the_standard_is_that_of_the_steps_which_are_judged():
+    """The lines part after two thirds of the first 60 steps, and meet again after these."""
+    demos = two_lines(200)
+    step = np.tile(np.arange(200), 2)
+    obs = np.where(((step >= 40) & (step < 60) & (demos.episode == 1))[:, None], demos.obs + 2.0, demos.obs)
+    demos = Demonstrations(obs, demos.action, episode=demos.episode)
+    assert neighbourhood(demos, 60).standard == pytest.approx(0.5, abs=0.05)
+    assert neighbourhood(demos, 40).standard == pytest.approx(1.0)
+    assert neighbourhood(demos, 10_000).standard == pytest.approx(1.0), "longer than all of them"
 
 
 def test_a_time_limit_costs_nothing_and_what_follows_does_not_count():

@@ -40,6 +40,7 @@ def prepare(
     weights: Sequence[float] | np.ndarray | None = None,
     starts: np.ndarray | None = None,
     actions: Actions = AS_THEY_ARE,
+    farthest: float = 0.0,
 ) -> CloningData:
     """Hold out, take the statistics of the rest, and bring everything to the device.
 
@@ -57,14 +58,17 @@ def prepare(
             f"{len(trained)} to train on and {len(checked)} held out; both need at least one. Give more "
             "demonstrations, or set bc.validation to 0 to hold nothing out."
         )
-    checked = _spread(checked if validation > 0 else trained, MOST_CHECKED)
+    checked = checked if validation > 0 else trained
+    if len(checked) > MOST_CHECKED:
+        checked = checked[np.linspace(0, len(checked) - 1, MOST_CHECKED).astype(int)]  # evenly spaced
     if weight is not None:
-        weight = _scaled(weight, held, trained, checked)
+        # Mean 1 in either part: the learning rate then means the same whatever their unit is.
+        weight = weight / np.where(held, weight[checked].mean(), weight[trained].mean())
     return CloningData(
         jnp.asarray(demos.obs),
         jnp.asarray(actions.encode(demos.action)),
         None if weight is None else jnp.asarray(weight, jnp.float32),
-        statistics(demos.obs, trained, weight),
+        statistics(demos.obs, trained, weight, farthest),
         jnp.asarray(trained, jnp.int32),
         jnp.asarray(checked, jnp.int32),
     )
@@ -96,10 +100,13 @@ def held_out(index: EpisodeIndex, share: float, seed: int) -> np.ndarray:
     return np.isin(index.number, chosen)
 
 
-def statistics(obs: np.ndarray, rows: np.ndarray, weight: np.ndarray | None = None) -> Normalizer:
+def statistics(
+    obs: np.ndarray, rows: np.ndarray, weight: np.ndarray | None = None, farthest: float = 0.0
+) -> Normalizer:
     """Mean and variance of the observations [N, obs_dim] in `rows`, by weight.
 
-    A feature that never varies keeps its unit: dividing by its deviation of 0 would blow up whatever it is later.
+    A feature that never varies keeps its unit: dividing by its deviation of 0 would blow up whatever it is later. Where a
+    value lies more than `farthest` deviations off the mean, unless that is 0, the variance is raised.
     """
     blocks = np.array_split(rows, -(-len(rows) // BLOCK))
     shares = [np.ones(len(block)) if weight is None else weight[block].astype(np.float64) for block in blocks]
@@ -107,13 +114,11 @@ def statistics(obs: np.ndarray, rows: np.ndarray, weight: np.ndarray | None = No
     pairs = list(zip(blocks, shares, strict=True))
     mean = sum(share @ obs[block].astype(np.float64) for block, share in pairs) / total
     var = sum(share @ np.square(obs[block] - mean) for block, share in pairs) / total
+    if farthest:
+        reach = np.max([np.abs(obs[block] - mean).max(0) for block in blocks], axis=0)
+        var = np.maximum(var, np.square(reach / farthest))
     var = np.where(var > 1e-12 * np.square(mean), var, 1.0)
     return Normalizer(*(jnp.asarray(array, jnp.float32) for array in (mean, var, total)))
-
-
-def _spread(rows: np.ndarray, most: int) -> np.ndarray:
-    """At most `most` of the rows, evenly spaced."""
-    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(int)]
 
 
 def _checked_weights(weights: Sequence[float] | np.ndarray, pairs: int) -> np.ndarray:
@@ -124,8 +129,3 @@ def _checked_weights(weights: Sequence[float] | np.ndarray, pairs: int) -> np.nd
             "pair, all of them finite and 0 or more."
         )
     return weight
-
-
-def _scaled(weight: np.ndarray, held: np.ndarray, trained: np.ndarray, checked: np.ndarray) -> np.ndarray:
-    """Mean 1 in either part: the learning rate then means the same whatever unit the weights are in."""
-    return weight / np.where(held, weight[checked].mean(), weight[trained].mean())

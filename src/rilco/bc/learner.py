@@ -66,10 +66,11 @@ class BcLearner(NamedTuple):
 @functools.cache
 def bc(config: BcConfig = BcConfig(), head: Head = GAUSSIAN) -> BcLearner:
     """Build the learner for a setting and a kind of actions; the same one every time, so that many clonings compile once."""
+    rate: optax.ScalarOrSchedule = config.learning_rate
+    if config.decay_steps:
+        rate = functools.partial(_falling_rate, config)
     optimizer = (
-        optax.adamw(config.learning_rate, weight_decay=config.weight_decay)
-        if config.weight_decay
-        else optax.adam(config.learning_rate)
+        optax.adamw(rate, weight_decay=config.weight_decay) if config.weight_decay else optax.adam(rate)
     )
 
     @functools.partial(jax.jit, static_argnums=(1, 2))
@@ -157,6 +158,12 @@ def cloning_loss(params: Params, data: CloningData, rows: jax.Array, head: Head 
 def _outputs(params: Params, data: CloningData, rows: jax.Array) -> jax.Array:
     """[n, action_dim]"""
     return apply_mlp(params, normalize(data.normalizer, data.obs[rows]))
+
+
+def _falling_rate(config: BcConfig, count: jax.Array) -> jax.Array:
+    """The step size after so many gradient steps."""
+    share = jnp.minimum(count, config.decay_steps).astype(jnp.float32) / config.decay_steps
+    return 0.5 * config.learning_rate * (1.0 + jnp.cos(jnp.pi * share))
 
 
 def _moved(average: Params, params: Params, number: jax.Array, over: int) -> Params:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -17,16 +18,18 @@ import numpy as np
 from rilco.bc.config import BcConfig
 from rilco.bc.data import prepare, start_weights
 from rilco.bc.learner import INTERVAL, BcLearner, BcState, bc, forget_losses
-from rilco.data.fitting import check_observations
-from rilco.data.loading import Given, from_memory, load_demonstrations
+from rilco.data.fitting import check_observations, fit
+from rilco.data.loading import Given, load_demonstrations
 from rilco.data.record import Demonstrations
-from rilco.errors import DemonstrationError
+from rilco.data.run_data import chosen
+from rilco.errors import DemonstrationError, whole
 from rilco.policy.heads import make_head
 from rilco.policy.saved import Policy
 from rilco.runs.checkpoint import Checkpoint, flatten, unflatten
 from rilco.runs.loop import check_finite
 from rilco.runs.metrics import STOPPED
 from rilco.tasks.actions import Actions
+from rilco.tasks.table import Task
 
 MOST_CHOICES = 10_000
 """Each is an output of the policy."""
@@ -39,26 +42,34 @@ def clone(
     gradient_steps: int = 50_000,
     seed: int = 1,
     weights: Sequence[float] | np.ndarray | None = None,
-    actions: Actions | None = None,
+    task: Task | str | None = None,
+    env: Any = None,
+    env_kwargs: Mapping[str, Any] | None = None,
 ) -> Policy:
-    """Clone demonstrations, files of them, or arrays as `train` takes them, without an environment and a run folder.
+    """Clone demonstrations, files of them, or arrays as `train` takes them, without a run folder.
 
     `weights` [N], 0 or more, say how much each pair counts. The number of gradient steps is rounded up to whole
-    iterations. `actions` are the environment's, `Task(...).spaces().actions`; the policy is then that of `rilco train
-    --method bc` with this seed. By default they are told from the demonstrations (`Actions.of`).
+    iterations. With a `task` or `env`, those of `train`, demonstrations are checked against it, and the policy is that of
+    `rilco train --method bc` with this seed. Without one, actions are told from the demonstrations alone.
 
         >>> policy = rilco.clone(rilco.load_demonstrations("mine.hdf5"), gradient_steps=500)
         >>> policy.predict(np.array([1.0, 0.0, 0.0])).shape
         (1,)
     """
-    given = from_memory(demos)
-    given = given if isinstance(given, Demonstrations) else load_demonstrations(given)
-    check_observations(given)
-    iterations = -(-gradient_steps // config.steps_per_iteration)
+    actions, card = None, {}
+    if task is None and env is None:
+        given = load_demonstrations(demos)
+        check_observations(given)
+    else:
+        place = Task.of(task, env, env_kwargs)
+        spaces, actions, card = place.spaces(), place.spaces().actions, place.card()
+        given = load_demonstrations(demos, obs_keys=spaces.observations.names, flat_too=True)
+        given = fit(chosen(given, place), spaces, place.name)
+    iterations = -(-whole("gradient-steps", gradient_steps) // config.steps_per_iteration)
     cloner = Cloner(config, given, seed=seed, iterations=iterations, weights=weights, actions=actions)
     while not cloner.finished:
         cloner.advance(iterations)
-    return cloner.policy
+    return replace(cloner.policy, card={**card, "method": "bc", "seed": seed})
 
 
 class Cloner:
@@ -86,7 +97,9 @@ class Cloner:
             )
         self.actions = given.fitted(demos.action)
         starts = start_weights(demos.index, config.start_weight, config.start_steps)
-        self.data = prepare(demos, config.validation, seed, weights, starts, actions=self.actions)
+        self.data = prepare(
+            demos, config.validation, seed, weights, starts, actions=self.actions, farthest=config.farthest
+        )
         self._demos = demos
         self.learner: BcLearner = bc(config, make_head(self.actions))
         self.key = jax.random.key(seed)

@@ -82,13 +82,19 @@ def _clone(config: RunConfig, phases: Path, practised: int, how: How) -> list[Ru
 
 
 def _clone_config(config: RunConfig, phases: Path, practised: int, number: int) -> RunConfig:
-    """Of the clone with this number. The first, without practice, is that of plain behaviour cloning."""
+    """Of the clone with this number."""
     iterations = -(-config.clean.gradient_steps // config.bc.steps_per_iteration)
     steps = iterations * config.transitions_per_iteration
-    bc, files = config.bc, of_what_was_kept(phases)
+    clean, files = config.clean, of_what_was_kept(phases)
+    bc = dataclasses.replace(
+        config.bc,
+        learning_rate=clean.learning_rate,
+        decay_steps=iterations * config.bc.steps_per_iteration,
+        farthest=clean.farthest,
+    )
     files["demos"] += tuple(str(_attempts(phases, before).absolute()) for before in range(practised))
     if practised == 0 and (phases / DROPPED).exists():
-        bc = dataclasses.replace(bc, start_weight=config.clean.start_weight)
+        bc = dataclasses.replace(bc, start_weight=clean.start_weight)
     return dataclasses.replace(
         as_method(config, "bc", steps=steps),
         **files,

@@ -21,7 +21,11 @@ class CleanConfig:
 
     gradient_steps: int = 50_000
     """Of each behaviour cloning on the demonstrations that were kept."""
-    start_weight: float = 5.0
+    learning_rate: float = 3e-3
+    """Of each clone, in the place of `bc.learning_rate`; it falls to zero (`bc.decay_steps`)."""
+    farthest: float = 5.0
+    """`bc.farthest` of each clone."""
+    start_weight: float = 1.0
     """`bc.start_weight` of the first clones, where the audit dropped something. Where it did not, demonstrations may be pieces
     that all begin somewhere, and the bad ones would weigh more."""
     clones: int = 4
@@ -29,7 +33,7 @@ class CleanConfig:
     practice_rounds: int = 2
     """How often they practise. After each round clones are made anew, from what went well in it, too."""
     practice_starts: int = 192
-    """From how many start states they practise in a round, at least."""
+    """From how many start states their mean acts in a round, at least."""
     practice_steps: int = 300
     """How long an attempt is. Of a good one the first two thirds are imitated."""
     finish: str = "none"
@@ -52,9 +56,10 @@ class CleanConfig:
         for name in counts:
             if getattr(self, name) < 1:
                 raise ConfigError(f"clean.{name}: expected at least 1; got {getattr(self, name)}.")
-        if self.practice_rounds < 0:
-            raise ConfigError(f"clean.practice_rounds: expected 0 or more; got {self.practice_rounds}.")
-        for name in ("start_weight", "finish_std"):
+        for name in ("practice_rounds", "farthest"):
+            if not getattr(self, name) >= 0:
+                raise ConfigError(f"clean.{name}: expected 0 or more; got {getattr(self, name)}.")
+        for name in ("learning_rate", "start_weight", "finish_std"):
             if not getattr(self, name) > 0.0:
                 raise ConfigError(f"clean.{name}: expected a positive number; got {getattr(self, name)}.")
         if self.finish not in FINISHES:
@@ -75,7 +80,11 @@ def usual_steps(clean: CleanConfig, num_envs: int) -> int:
 
 
 def practised_steps(clean: CleanConfig, num_envs: int) -> int:
-    """Transitions that practice takes, in all rounds."""
-    return (
-        clean.rounds * clean.clones * -(-clean.practice_starts // num_envs) * num_envs * clean.practice_steps
-    )
+    """Transitions that practice takes, in all rounds, at most."""
+    heats = -(-clean.practice_starts // num_envs)
+    return clean.rounds * (heats + clean.clones * again(heats)) * num_envs * clean.practice_steps
+
+
+def again(heats: int) -> int:
+    """After so many heats of the clones' mean, each clone has at most this many for the starts where it failed."""
+    return -(-heats // 3)

@@ -35,7 +35,7 @@ class Neighbourhood:
     usual: float
     """The largest usual distance to other demonstrations."""
     standard: float
-    """The likeness of the demonstrations' first steps to the other demonstrations, in the mean."""
+    """The likeness to the other demonstrations where attempts are judged, in the mean."""
 
     def likeness(self, obs: np.ndarray, action: np.ndarray) -> np.ndarray:
         """[...] of pairs [..., dim]: 1 within the usual distance, and its inverse share beyond."""
@@ -51,20 +51,26 @@ class Neighbourhood:
 
 
 def neighbourhood(kept: Demonstrations, steps: int, actions: Actions = AS_THEY_ARE) -> Neighbourhood:
-    """Of at least two demonstrations, whose first `steps` set the standard."""
+    """Of at least two demonstrations, the standard for attempts of `steps` steps."""
     episodes = list(kept.episodes())
     both = np.concatenate([np.hstack([one.obs, actions.encode(one.action)]) for one in episodes])
     demo = np.repeat(np.arange(len(episodes)), [len(one) for one in episodes])
-    step = np.concatenate([np.arange(len(one)) for one in episodes])
+    judged = np.concatenate([last_third(np.arange(len(one)), min(len(one), steps)) for one in episodes])
     centre, spread = both.mean(0, np.float64), both.std(0, np.float64)
     spread = np.where(spread > 1e-5 * np.maximum(1.0, np.abs(centre)), spread, 1.0)
     some = slice(None, None, -(-len(both) // MOST_PAIRS))
-    points, demo, step = ((both[some] - centre) / spread).astype(np.float32), demo[some], step[some]
+    points, demo = ((both[some] - centre) / spread).astype(np.float32), demo[some]
     nearest = nearest_of_others(points, demo, 1)[:, 0]
     distance = np.sqrt(np.square(points - points[nearest]).sum(1))
     usual = max(float(np.quantile(distance, USUAL)), LEAST * np.sqrt(points.shape[1]))
-    standard = float(_fade(distance[step < steps], usual).mean())
+    like, judged = _fade(distance, usual), judged[some]
+    standard = float(like[judged].mean() if judged.any() else like.mean())
     return Neighbourhood(actions, centre, spread, points, usual, standard)
+
+
+def last_third(step: np.ndarray, steps: int | np.ndarray) -> np.ndarray:
+    """Which steps are in the last third of the first `steps`."""
+    return (step < steps) & (3 * (step + 1) > 2 * steps)
 
 
 def _fade(distance: np.ndarray, usual: float) -> np.ndarray:

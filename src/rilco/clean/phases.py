@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rilco.bc.config import BcConfig
 from rilco.clean.cloning import (
     DROPPED,
     KEPT,
@@ -92,6 +93,12 @@ def train_clean(config: RunConfig, out: Path, how: How, *, resume: bool) -> Run:
 
 def _check(config: RunConfig, phases: Path, judged: Audit | None) -> None:
     """Refuses what cannot end well before it begins."""
+    for name in ("learning_rate", "decay_steps", "farthest"):
+        if getattr(config.bc, name) != getattr(BcConfig(), name):
+            raise ConfigError(
+                f"bc.{name}: {config.method} sets it, from clean.learning_rate, clean.gradient_steps and clean.farthest. "
+                "Set these instead."
+            )
     practice = practised_steps(config.clean, config.num_envs)
     searched = Run(phases / SEARCH) if holds_run(phases / SEARCH) else None
     search = searched is not None or (judged is not None and not _settles(judged))
