@@ -20,6 +20,7 @@ import numpy as np
 
 import rilco
 from rilco.data.formats import save_demonstrations
+from rilco.data.index import demonstrators
 
 Controller = Callable[[np.ndarray, np.random.Generator], int]
 
@@ -133,7 +134,7 @@ def make_demonstrations(game: Game, folder: Path) -> list[Path]:
             demos = play(game.env, controller, expert=name == "expert", name=name)
             save_demonstrations(demos, files[-1])
         demos = rilco.load_demonstrations(files[-1])
-        print(f"{name}: mean return {demos.summary()['demonstrators'][0]['mean_return']:,.0f}")
+        print(f"{name}: mean return {demonstrators(demos)[0].mean_return:,.0f}")
     return files
 
 

@@ -46,8 +46,9 @@ def others() -> Iterator[Options]:
 
 
 def ours() -> Iterator[Options]:
-    """The datasets that come with rilco."""
-    yield from _cells(("hopper", "halfcheetah"), ("ril-co", "gail-logistic"), range(1, 4), 5e6, files=False)
+    """The datasets that come with rilco. Matched ones there are of Hopper."""
+    for tasks, kind in ((("hopper", "halfcheetah"), "policy"), (("hopper",), "matched")):
+        yield from _cells(tasks, ("ril-co", "gail-logistic"), range(1, 4), 5e6, files=False, demo_kind=kind)
 
 
 def clean() -> Iterator[Options]:

@@ -15,17 +15,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from benchmarks.extensions_table import extensions_table
-from benchmarks.method_table import method_table
+from benchmarks.former_results import draw_extensions, extensions_table, method_table, millions_table
 
-from rilco.config import RunConfig
-from rilco.experiment.published import POLICY, CellKey, load_published
+from rilco.experiment.published import POLICY
 from rilco.reporting.aggregate import experts
 from rilco.reporting.cells import Sorted, sort_results
-from rilco.reporting.drawing import figure_files
+from rilco.reporting.drawing import draw_figure
 from rilco.reporting.figures import curve_figure
 from rilco.reporting.seeds import SeedComparison, compare_seeds, seeds_figures
-from rilco.reporting.style import in_order, method_style, number, task_label, tasks_in_order
+from rilco.reporting.style import method_style, number, task_label, tasks_in_order
 from rilco.runs.folder import Run
 from rilco.runs.results import read_results
 from rilco.words import plural
@@ -153,39 +151,12 @@ def discrete_table() -> str:
     return "\n".join(lines)
 
 
-def millions_table(results: Path) -> str:
-    """The mean of the evaluations in each million transitions, a row a run, beside the published mean of the last one."""
-    runs = {place(run.config): run for run in read_results(results).runs}
-    millions = range(max(int(run.transitions[-1] / 1e6) for run in runs.values()))
-    heads = [f"{n} to {n + 1} M" for n in millions]
-    lines = [
-        f"| cell | method | {' | '.join(heads)} | best | published, {heads[-1]} |",
-        "|---" * (4 + len(heads)) + "|",
-    ]
-    methods = in_order(method for _, _, method in runs)
-    for task, rate, method in sorted(runs, key=lambda one: (one[0], -one[1], methods.index(one[2]))):
-        run = runs[task, rate, method]
-        # Evaluations come with whole iterations: the last one of a million may be a little later.
-        inside = [np.ceil(np.round(run.transitions / 1e6, 2)) == n + 1 for n in millions]
-        means = [f"{run.returns[here].mean():,.0f}" for here in inside]
-        published = load_published()[CellKey(task, POLICY, rate, method)]
-        there = published.over(1e6 * millions[-1], 1e6 * len(millions)).mean
-        lines.append(
-            f"| {task_label(task)}, {rate:g} | {method_style(method).label} | {' | '.join(means)} "
-            f"| {run.returns.max():,.0f} | {there:,.0f} |"
-        )
-    return "\n".join(lines)
-
-
-def place(config: RunConfig) -> tuple[str, float, str]:
-    return config.task.name, config.noise_rate or 0.0, config.method
-
-
 def draw(found: Sorted, rows: Sequence[SeedComparison]) -> None:
-    tasks = tasks_in_order(key.task for key in found.cells if key.method in HEADLINE)
-    headline = curve_figure("headline", RATE, HEADLINE, found.cells, experts(), tasks=tasks)
+    keys = [key for key in found.cells if key.method in HEADLINE]
+    headline = curve_figure("headline", (POLICY, RATE), keys, HEADLINE, found.cells, experts())
     for figure in (headline, *seeds_figures(rows)):
-        (FIGURES / f"{figure.name}.png").write_bytes(figure_files(figure)[".png"])
+        (FIGURES / f"{figure.name}.png").write_bytes(draw_figure(figure).png)
+    draw_extensions(ROOT / "results" / "extensions", FIGURES / "extensions.png")
 
 
 if __name__ == "__main__":

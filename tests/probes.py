@@ -92,7 +92,7 @@ def train_on(
     age = np.arange(num_envs) % probe.length
     obs = probe.observe(rng, age)
     for iteration in range(iterations):
-        rollout, age, obs = _collect(probe, learner.actor(state), actions, rng, age, obs, num_steps)
+        rollout, age, obs = _collect(probe, state.params.actor, actions, rng, age, obs, num_steps)
         state, _ = learner.update(state, rollout, to_key(iteration))
     return state
 

@@ -26,16 +26,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from tests.data.formats.fuzz import FINE, damaged, damaged_json, read_alone
 
 from rilco.data.formats import load_file
 from rilco.experiment.grid import Job, make_jobs
 from rilco.experiment.launch import Settings, ask_to_stop, how_it_ended, search_path, start_run
 from rilco.experiment.local import LocalEngine
-from rilco.experiment.status import Board, Display
+from rilco.experiment.status import Board
 from rilco.experiment.sweep import survey, work_through
 from rilco.runs.interrupt import StopSignal
+from rilco.runs.progress import StatusLine
 from rilco.runs.results import identity, read_results
 
 SMALL = {"num_envs": 4, "num_steps": 20, "acktr.hidden_sizes": (16, 16), "evaluation_episodes": 1}
@@ -149,16 +149,14 @@ def result(run: Path) -> dict[str, Any]:
 
 def work(jobs: list[Job], engine: LocalEngine, out: Path, reference: dict[str, Any] | None = None) -> None:
     """Work through the sweep, again after every failure. With a reference, files are damaged in between."""
-    with open(os.devnull, "w") as nowhere:
-        for _ in range(MOST_TRIES):
-            standings = survey(jobs, out)
-            left = [job for job, there in zip(jobs, standings, strict=True) if there.state != "finished"]
-            if not left:
-                return
-            board = Board.of(jobs, standings, out)
-            work_through(left, engine, board, Display(board, Console(file=nowhere)), StopSignal())
-            if isinstance(engine, Attacked) and reference is not None:
-                tamper(engine, left, out, reference)
+    for _ in range(MOST_TRIES):
+        standings = survey(jobs, out)
+        left = [job for job, there in zip(jobs, standings, strict=True) if there.state != "finished"]
+        if not left:
+            return
+        work_through(left, engine, Board(jobs, standings, out, StatusLine(quiet=True)), StopSignal())
+        if isinstance(engine, Attacked) and reference is not None:
+            tamper(engine, left, out, reference)
     raise RuntimeError(f"{out}: not finished after {MOST_TRIES} tries")
 
 

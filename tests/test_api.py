@@ -12,7 +12,7 @@ import gymnasium
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tests.environments import Drift, env_id
+from tests.environments import Drift, Units, env_id
 
 import rilco
 
@@ -46,7 +46,7 @@ def train(out: Path, **options: Any) -> rilco.Run:
 def test_every_public_name_is_there_and_says_what_it_is() -> None:
     for name in rilco.__all__:
         assert getattr(rilco, name).__doc__, name
-    assert set(rilco.__all__) <= set(dir(rilco))
+    assert sorted(dir(rilco)) == sorted([*rilco.__all__, "__version__"]), "and nothing else"
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         rilco.nothing  # noqa: B018
 
@@ -211,6 +211,132 @@ def test_a_run_can_start_from_a_shipped_policy(tmp_path: Path) -> None:
         rilco.train(tmp_path / "other", start_from="hopper#9", settings=settings, **options)
 
 
+def test_a_run_goes_wherever_a_policy_or_its_folder_does(tmp_path: Path) -> None:
+    run = train(tmp_path / "run", demos=demonstrations(), steps=20)
+    policy = run.policy
+    assert rilco.load_policy(policy) is policy
+    assert rilco.load_run(run) == run
+    assert len(rilco.audit(run).verdict.demonstrations) == 12
+    returns = [rilco.evaluate(given, episodes=2, workers=1).returns.tolist() for given in (run, policy)]
+    assert returns[0] == returns[1]
+    assert rilco.collect(run, episodes=2).fingerprint() == rilco.collect(policy, episodes=2).fingerprint()
+
+
+def test_an_environment_is_named_alike_everywhere(tmp_path: Path) -> None:
+    """By what it is, by its name, or by a `Task`, whose keyword arguments may be added to."""
+    task = rilco.Task(env=Units, env_kwargs={"unit": 2.0})
+    demos = changed(action=2.0 * demonstrations().action)
+    policy = rilco.clone(demos, env=task, gradient_steps=1)
+    assert policy.actions.scale == (2.0,)
+    assert train(tmp_path / "run", env=task, demos=demos, steps=20).config.task == task
+    named: list[dict[str, Any]] = [{}, {"task": task}, {"env": Units, "env_kwargs": {"unit": 2.0}}]
+    returns = [rilco.evaluate(policy, episodes=2, workers=1, **how).returns.tolist() for how in named]
+    assert returns[0] == returns[1] == returns[2]
+    made = [rilco.collect(policy, episodes=2, **how).fingerprint() for how in named]
+    assert made[0] == made[1] == made[2]
+    other = rilco.collect(policy, env=task, env_kwargs={"unit": 4.0}, episodes=2)
+    assert other.fingerprint() != made[0]
+    with pytest.raises(rilco.RilcoError, match="Choose one environment"):
+        rilco.evaluate(policy, task=task, env=Units)
+
+
+def test_cloning_for_an_environment_checks_the_demonstrations(tmp_path: Path) -> None:
+    with pytest.raises(rilco.RilcoError, match="takes choices"):
+        rilco.clone(demonstrations(), env=env_id("Steps"))
+    run = train(
+        tmp_path / "run",
+        method="bc",
+        demos=demonstrations(),
+        steps=640,
+        settings={"num_envs": 4, "num_steps": 5},
+    )
+    steps = run.metrics()[-1]["gradient_steps"]
+    cloned = rilco.clone(demonstrations(), env=env_id("Drift"), gradient_steps=steps, seed=5)
+    for name, array in run.last_policy.arrays().items():
+        assert np.array_equal(array, cloned.arrays()[name]), name
+
+
+@pytest.mark.parametrize("value", [0, -3, 2.5, float("nan"), float("inf"), "7", None])
+def test_counts_are_whole_numbers(tmp_path: Path, value: Any) -> None:
+    policy = rilco.load_policy("hopper#1")
+    for name, call in {
+        "gradient-steps": lambda: rilco.clone(demonstrations(), gradient_steps=value),
+        "pairs": lambda: rilco.collect(policy, pairs=value),
+        "episodes": lambda: rilco.evaluate(policy, episodes=value),
+    }.items():
+        with pytest.raises(
+            rilco.RilcoError, match=f"--{name} {value}: expected a whole number of at least 1"
+        ):
+            call()
+    if value is not None:
+        with pytest.raises(rilco.RilcoError, match="steps"):
+            train(tmp_path / "run", demos=demonstrations(), steps=value)
+        with pytest.raises(rilco.RilcoError, match=f"--workers {value}: expected a whole number"):
+            rilco.train(
+                tmp_path / "run", env=env_id("Drift"), demos=demonstrations(), workers=value, quiet=True
+            )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_numbers_may_be_numpys_and_counts_floats(tmp_path: Path) -> None:
+    given = {**SETTINGS, "classifier.lam": np.float32(0.25), "evaluate_every": 1e5, "num_envs": np.int64(4)}
+    run = train(tmp_path / "run", demos=demonstrations(), steps=2e1, seed=np.int64(3), settings=given)
+    config = run.config
+    assert (config.seed, config.steps, config.evaluate_every, config.classifier.lam) == (3, 20, 100_000, 0.25)
+
+
+def test_a_given_policy_is_kept_and_may_be_in_other_units(tmp_path: Path) -> None:
+    """Cloned without an environment, it has the units of the demonstrations; the run has the environment's."""
+    demos = changed(action=20.0 * demonstrations().action)
+    cloned = rilco.clone(demos, gradient_steps=200)
+    settings = {**SETTINGS, "acktr.hidden_sizes": [64, 64], "hold_actor_for": 99}
+    options = {"env": Units, "env_kwargs": {"unit": 20.0}, "demos": demos, "start_from": cloned}
+    run = train(tmp_path / "run", **options, steps=40, settings=settings)
+    assert cloned.actions.scale != run.last_policy.actions.scale == (20.0,)
+    np.testing.assert_allclose(
+        run.last_policy.predict(demos.obs),
+        np.clip(cloned.predict(demos.obs), -20.0, 20.0),
+        rtol=1e-3,
+        atol=1e-3,
+    )
+    run.path.rename(tmp_path / "moved")
+    moved = rilco.train(tmp_path / "moved", resume=True, quiet=True, steps=80, workers=1, demos=demos)
+    whole = train(tmp_path / "whole", **options, steps=80, settings=settings)
+    for name, array in whole.last_policy.arrays().items():
+        assert np.array_equal(array, moved.last_policy.arrays()[name]), name
+    for other in ({"start_from": rilco.clone(demos, gradient_steps=1)}, {"demos": demonstrations()}):
+        with pytest.raises(rilco.RilcoError, match="this run began with other contents"):
+            rilco.train(moved, resume=True, quiet=True, steps=120, workers=1, **other)
+    assert rilco.load_run(moved).config.steps == 80
+
+
+def test_named_observations_in_memory_come_in_the_order_of_the_environment(tmp_path: Path) -> None:
+    y, side, clock = np.arange(24.0).reshape(12, 2), np.arange(12) % 2, np.arange(12.0)
+    obs = {"state": {"y": y, "a": side}, "clock": clock}
+    settings = {**SETTINGS, "classifier.batch": 4, "classifier.candidates": 4, "classifier.selected": 2}
+    common = {"env": env_id("Named"), "steps": 20, "settings": settings}
+    keys = ["state/y", "clock"]
+    every = train(tmp_path / "every", demos={"obs": obs, "action": side}, **common)
+    stored = rilco.load_demonstrations(every.path / "demonstrations.npz").obs
+    assert stored.tolist() == np.column_stack([clock, side, y]).tolist()
+    some = train(tmp_path / "some", demos=(obs, side), obs_keys=keys, **common)
+    stored = rilco.load_demonstrations(some.path / "demonstrations.npz").obs
+    assert stored.tolist() == np.column_stack([y, clock]).tolist()
+    given = {"obs": obs, "action": side, "episode": np.repeat(np.arange(2), 6)}
+    rilco.audit(given, obs_keys=keys).save(tmp_path / "audit", pictures=False)
+    assert rilco.load_audit(tmp_path / "audit", given).demonstrations.obs.tolist() == stored.tolist()
+    with pytest.raises(rilco.RilcoError, match="no low-dimensional observation 'speed'"):
+        rilco.load_demonstrations({"obs": obs, "action": side}, obs_keys=["speed"])
+    with pytest.raises(rilco.RilcoError, match="different numbers of pairs: clock 3, state/a 12"):
+        rilco.load_demonstrations({"obs": {**obs, "clock": clock[:3]}, "action": side})
+
+
+def test_one_non_expert_may_be_mixed_in_as_it_is() -> None:
+    expert, worse = demonstrations(), changed(action=-demonstrations().action)
+    mixed = [rilco.mix(expert, others, noise_rate=0.2).fingerprint() for others in (worse, [worse])]
+    assert mixed[0] == mixed[1]
+
+
 def test_demonstrations_there_and_back(tmp_path: Path) -> None:
     demos = demonstrations()
     rilco.save_demonstrations(demos, tmp_path / "mine.hdf5", format="robomimic")
@@ -231,9 +357,18 @@ def test_a_sweep_and_its_report(tmp_path: Path) -> None:
         {**grid, "method": "acktr"}, tmp_path / "runs", seeds="3-4", steps=60, only=["seed=4"]
     )
     assert list(again.runs) == [name for name in swept.runs if name.endswith("4")], "finished before"
-    page = rilco.report(tmp_path / "runs", tmp_path / "report", frames=False)
+    page = rilco.report(tmp_path / "runs", tmp_path / "report")
     assert page == tmp_path / "report" / "index.html"
     assert "Drift" in page.read_text()
+
+
+@pytest.mark.parametrize("name", ["demos", "start_from"])
+def test_runs_of_a_sweep_read_files(tmp_path: Path, name: str) -> None:
+    """They are processes of their own."""
+    given = demonstrations() if name == "demos" else rilco.load_policy("hopper#1")
+    grid = {"env": env_id("Drift"), "method": "ril-co", "demos": "mine.npz", name: given}
+    with pytest.raises(rilco.RilcoError, match=rf"{name}: expected paths .*Save it first"):
+        rilco.sweep(grid, tmp_path)
 
 
 def test_a_sweep_tells_which_runs_failed(tmp_path: Path) -> None:
@@ -265,6 +400,8 @@ CHOICES = np.arange(PAIRS) % 2  # of Steps there are more
         ({"env": local_env()}, "inside a function.*Define it at the top of a module"),
         ({"env": Drift()}, "made already cannot be used"),
         ({"env": Drift, "env_kwargs": {"size": object()}}, "what JSON can hold"),
+        ({"env": Drift, "env_kwargs": [("size", 1)]}, "--env-kwargs .*: expected a table"),
+        ({"env": "hopper"}, "Did you mean --task hopper?"),
         ({"env": "tests.environments:Grows"}, "Spaces must not change"),
         ({"env": "tests.environments:Rewires"}, "its spaces change"),
         ({"env": "tests.environments:Huge"}, "first observation holds"),

@@ -20,13 +20,14 @@ from rilco.data.formats import save_demonstrations
 from rilco.data.inspect import inspect
 from rilco.data.record import Demonstrations
 from rilco.data.run_data import read_data
-from rilco.errors import ConfigError
+from rilco.errors import ConfigError, RunError
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.classifiers import score_by
 from rilco.methods import METHODS
 from rilco.options import make_config
 from rilco.policy.saved import Policy
 from rilco.runs.how import How
+from rilco.runs.progress import Progress
 from rilco.tasks.table import Task
 from rilco.training import go_on
 
@@ -83,6 +84,14 @@ def test_saved_policy_acts_without_jax_and_gymnasium(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == str(policy.predict(np.float32([0.5, 0.0])).item()), done.stderr
+
+
+def test_choices_of_another_environment_are_refused() -> None:
+    policy = clone(demonstrations(episodes=5), gradient_steps=5, env=Steps)
+    assert policy.predict(np.zeros(2)) in (0, 1, 2)
+    said = "gives 3, a choice of 3 from 0 on, but .*Steps shows 2 and takes 3, a choice of 3 from 1 on"
+    with pytest.raises(RunError, match=said):
+        rilco.evaluate(policy, env_kwargs={"start": 1}, episodes=1)
 
 
 def test_run_with_choices_resumes_bit_by_bit_and_can_be_collected_from(tmp_path: Path, file: Path) -> None:
@@ -148,10 +157,25 @@ def test_classifiers_of_an_audit_score_choices(tmp_path: Path, file: Path) -> No
     run = rilco.train(tmp_path / "run", env=env_id("Steps"), demos=file, steps=640, seed=1, quiet=True)
     rules = AuditConfig(stretch_transitions=640, forming=1, stretches=1, most_stretches=1, scorings=1)
     with go_on(run, How(1, quiet=True)) as trainer:
-        scores = score_by(trainer, rules, lambda scores, count: None)
+        progress = Progress(run.config, run.path, quiet=True)
+        scores = score_by(trainer, rules, lambda scores, count: None, progress=progress)
         assert scores.stretches.shape == (1, len(trainer.data.demos or ()))
     assert np.isfinite(scores.stretches).all()
     assert scores.spread is None
+
+
+@pytest.mark.slow
+def test_an_audit_asks_classifiers_about_named_parts_and_choices() -> None:
+    """Given in memory, with the discrete part as a number and in an order of the user's."""
+    demos = demonstrations()
+    parts = {"state": {"y": demos.obs, "a": (demos.obs[:, 0] > 0).astype(int)}, "clock": demos.obs[:, 1]}
+    given = {"obs": parts, "action": demos.action.astype(int), "episode": demos.episode}
+    rules = AuditConfig(stretch_transitions=640, forming=1, stretches=1, most_stretches=1, scorings=1)
+    keys = ["state/y", "state/a"]
+    audit = rilco.audit(given, env=env_id("Named"), obs_keys=keys, steps=6400, config=rules)
+    assert audit.scores is not None
+    assert audit.scores.shape == (len(demos),)
+    assert audit.demonstrations.obs.tolist() == np.column_stack([demos.obs, parts["state"]["a"]]).tolist()
 
 
 def test_vild_is_refused_before_anything_is_read(tmp_path: Path, file: Path) -> None:

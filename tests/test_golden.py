@@ -11,14 +11,13 @@ import numpy as np
 import optax
 import pytest
 
-from rilco.losses import get_loss
+from rilco.losses import LOSSES
 from rilco.networks import Layer
 from rilco.normalizer import standardize
 from rilco.policy.acktr import AcktrState, acktr_step
-from rilco.policy.actor_critic import Params
 from rilco.policy.config import AcktrConfig
 from rilco.policy.kfac import init_kfac
-from rilco.policy.learner import Actor, Rollout
+from rilco.policy.learner import Actor, Params, Rollout
 from rilco.policy.returns import n_step_returns
 from rilco.rewards.classifier import join, score_joined
 from rilco.rewards.config import ClassifierConfig
@@ -66,7 +65,7 @@ def test_a_mini_batch_step_of_the_classifiers(
     for ours, theirs in zip(jax.tree.leaves(state.params), jax.tree.leaves(stacked["_after"]), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=2e-6)
     first = jax.tree.map(lambda each: each[0], state.params)
-    reward = get_loss("ap").fn(-score_joined(first, policy))
+    reward = LOSSES["ap"].fn(-score_joined(first, policy))
     np.testing.assert_allclose(reward, golden["reward_after"][:, 0], atol=2e-6)
 
 
@@ -99,11 +98,9 @@ def test_the_first_update_of_acktr(shared_dir: Path) -> None:
 
 def test_returns(shared_dir: Path) -> None:
     golden = read(shared_dir, "returns")
-    names = ("reward", "terminated", "truncated", "value", "last_value")
-    returns: Any = n_step_returns
-    given = [jnp.asarray(golden[name]) for name in names]
-    ours = returns(
-        *given,
-        0.99,
-    )
+    given = {name: jnp.asarray(golden[name]) for name in ("reward", "terminated", "truncated")}
+    nothing: Any = None
+    rollout = Rollout(nothing, nothing, **given, last_obs=nothing)
+    value, last_value = (jnp.asarray(golden[name]) for name in ("value", "last_value"))
+    ours = n_step_returns(rollout, value, last_value, 0.99)
     np.testing.assert_allclose(ours, golden["returns"], atol=1e-5)

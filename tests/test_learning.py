@@ -15,7 +15,7 @@ from rilco.networks import apply_mlp
 from rilco.normalizer import normalize, update_normalizer
 from rilco.policy.acktr import acktr
 from rilco.policy.config import AcktrConfig
-from rilco.policy.learner import Actor, PolicyLearner, Rollout
+from rilco.policy.learner import PolicyLearner, Rollout
 from rilco.rewards.config import ClassifierConfig
 from rilco.rewards.learner import DemoArrays, RewardLearner
 from rilco.rewards.ril import ril_co
@@ -101,8 +101,6 @@ def watching() -> PolicyLearner:
             last_obs=jnp.zeros((B, D)),
         ),
         update=lambda state, rollout, key: (rollout, {}),
-        actor=lambda state: Actor((), jnp.zeros(A)),
-        with_actor=lambda state, actor: state,
     )
 
 

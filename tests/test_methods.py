@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +29,11 @@ CLASSIFIER = {
 LABELS = {"classifier.candidates": 32, "classifier.selected": 8}
 
 
-@pytest.fixture
-def demos(tmp_path: Path):
+Begun = Callable[[str], rilco.Run]
+
+
+@pytest.fixture(scope="module")
+def demos(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three demonstrators, six episodes."""
     rng = np.random.default_rng(0)
     given = Demonstrations(
@@ -37,8 +42,16 @@ def demos(tmp_path: Path):
         episode=np.arange(300) // 50,
         demonstrator=np.arange(300) // 100,
     )
-    save_demonstrations(given, tmp_path / "demos.npz")
-    return tmp_path / "demos.npz"
+    file = tmp_path_factory.mktemp("demos") / "demos.npz"
+    save_demonstrations(given, file)
+    return file
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory, demos: Path) -> Begun:
+    """Three iterations of a method, which are trained once. Not to be changed."""
+    folder = tmp_path_factory.mktemp("begun")
+    return functools.cache(lambda method: train(folder / method, method, demos, steps=60))
 
 
 def settings_of(method: str) -> dict[str, object]:
@@ -85,10 +98,12 @@ ONE_RUN = [name for name, method in METHODS.items() if method.runner != "several
 
 
 @pytest.mark.parametrize("method", ONE_RUN)
-def test_every_method_trains_and_goes_on_exactly(tmp_path: Path, demos, method: str) -> None:
+def test_every_method_trains_and_goes_on_exactly(
+    tmp_path: Path, demos: Path, begun: Begun, method: str
+) -> None:
     whole = train(tmp_path / "whole", method, demos)
-    part = train(tmp_path / "part", method, demos, steps=60)
-    assert part.evaluations()
+    assert begun(method).evaluations()
+    shutil.copytree(begun(method).path, tmp_path / "part")
     resumed = rilco.train(tmp_path / "part", steps=100, resume=True, workers=1, quiet=True)
     assert lines(resumed)[-1] == lines(whole)[-1]
     for one in (whole, resumed):
@@ -97,13 +112,10 @@ def test_every_method_trains_and_goes_on_exactly(tmp_path: Path, demos, method: 
     assert last[0] == last[1]
 
 
-def test_methods_learn_different_things(tmp_path: Path, demos) -> None:
-    """Of three iterations' worth: no two methods are the same by a slip in the table."""
+def test_methods_learn_different_things(begun: Begun) -> None:
+    """No two methods are the same by a slip in the table."""
     methods = [name for name, method in METHODS.items() if method.make_reward and name != "gail"]
-    rewards = {}
-    for method in methods:
-        run = train(tmp_path / method, method, demos, steps=60)
-        rewards[method] = lines(run)[-1]["reward"]
+    rewards = {method: lines(begun(method))[-1]["reward"] for method in methods}
     assert len(set(rewards.values())) == len(methods), rewards
 
 
@@ -229,12 +241,13 @@ def test_without_pseudo_labels_something_must_be_known() -> None:
 # --- demonstrators
 
 
-def test_vild_sees_the_demonstrators_or_the_episodes(tmp_path: Path, demos) -> None:
-    by_name = train(tmp_path / "names", "vild", demos, steps=60)
+def test_vild_sees_the_demonstrators_or_the_episodes(tmp_path: Path, demos: Path, begun: Begun) -> None:
     by_episode = train(
         tmp_path / "episodes", "vild", demos, steps=60, settings={"episodes_as_demonstrators": True}
     )
-    count = [sum(name.startswith("noise_std") for name in lines(run)[-1]) for run in (by_name, by_episode)]
+    count = [
+        sum(name.startswith("noise_std") for name in lines(run)[-1]) for run in (begun("vild"), by_episode)
+    ]
     assert count == [3, 6]
 
 

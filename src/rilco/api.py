@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from rilco.config import RunConfig
 from rilco.data.formats import save_demonstrations
-from rilco.data.loading import Given, from_memory
-from rilco.data.record import Demonstrations
-from rilco.errors import ConfigError
+from rilco.data.loading import Given, are_paths, from_memory
+from rilco.errors import ConfigError, RunError
+from rilco.files import scratch
 from rilco.methods import find
 from rilco.options import make_config
+from rilco.policy.saved import Policy
 from rilco.runs.folder import Run, check_free
 from rilco.runs.how import Callback, How
-from rilco.runs.paths import DEMONSTRATIONS, holds_run
+from rilco.runs.paths import DEMONSTRATIONS, START, holds_run
+from rilco.tasks.table import Task
 from rilco.tasks.trust import trust
 from rilco.training import train_run
 
@@ -35,14 +39,15 @@ def train(
     out: str | os.PathLike[str],
     *,
     method: str | None = None,
-    task: str | None = None,
+    task: str | Task | None = None,
     env: Any = None,
     env_kwargs: Mapping[str, Any] | None = None,
     demos: Given | None = None,
+    obs_keys: str | Sequence[str] = (),
     noise_rate: float | None = None,
     steps: float | None = None,
     seed: int | None = None,
-    start_from: str | os.PathLike[str] | None = None,
+    start_from: Policy | str | os.PathLike[str] | None = None,
     resume: bool = False,
     trust_env: bool = False,
     workers: int | None = None,
@@ -52,10 +57,11 @@ def train(
 ) -> Run:
     """Train a policy in the folder `out`; the same as `rilco train`.
 
-    Give a Bullet `task` or any Gymnasium `env`: an id, a class or function of a module with its `env_kwargs`, or an
-    `EnvSpec`. Give `demos` for every method that imitates: files; or what is in memory, which is written into the
-    folder: `Demonstrations`, arrays `(obs, action, episode)`, or a table of such arrays.
-    `start_from` is the policy to begin with: a file, a run's folder, or a name such as `hopper#1`.
+    Give a Bullet `task` or any Gymnasium `env`: an id, a class or function of a module with its `env_kwargs`, an
+    `EnvSpec`, or a `Task`. Give `demos` for every method that imitates: files; or what is in memory, which is written
+    into the folder: `Demonstrations`, arrays `(obs, action, episode)`, or a table of such arrays. `obs_keys` chooses
+    among named parts of observations, of environment and demonstrations alike.
+    `start_from` is the policy to begin with, as `load_policy` takes it: a run, a file, a name such as `hopper#1`, or a `Policy`.
     `settings` reaches every other field of `RunConfig`: `{"classifier.lam": 0.3, "evaluate_every": 50_000}`.
     `callback`, or each of several, sees each line of metrics; if one returns False, the run ends there and can be
     resumed. With `resume` the run in `out` goes on where its last checkpoint is; options left out are taken from it.
@@ -64,38 +70,60 @@ def train(
         >>> rilco.train("runs/mine", env="Pendulum-v1", demos="mine.hdf5", method="ril-co", steps=2_000, quiet=True)
         Run(path=PosixPath('runs/mine'))
     """
-    demos = from_memory(demos)
-    own = Path(out) / DEMONSTRATIONS if isinstance(demos, Demonstrations) else None
+    folder, own = Path(out), demos is not None and not are_paths(demos)
     options = {
         "method": method,
         "task": task,
         "env": env,
         "env_kwargs": env_kwargs,
-        "demos": demos if own is None else own,
+        "demos": folder / DEMONSTRATIONS if own else demos,
+        "obs_keys": obs_keys or None,
         "noise_rate": noise_rate,
-        "steps": None if steps is None else int(steps),
+        "steps": steps,
         "seed": seed,
-        "start_from": start_from,
-        **(settings or {}),
+        "start_from": folder / START if isinstance(start_from, Policy) else start_from,
     }
-    config = make_config(options, stored=RunConfig.load(out) if resume else None)
+    config = make_config({**options, **(settings or {})}, stored=RunConfig.load(out) if resume else None)
+    written: dict[str, Callable[[Path], None]] = {}
+    if own:
+        written[DEMONSTRATIONS] = functools.partial(
+            save_demonstrations, from_memory(demos, config.task.obs_keys)
+        )
+    if isinstance(start_from, Policy):
+        written[START] = start_from.save
     if trust_env:
         trust(config.task.name)
     how = How(workers=workers, quiet=quiet, callbacks=_callbacks(callback))
     if not resume:
-        check_free(Path(out))
-    if own is None or not isinstance(demos, Demonstrations) or resume:
+        check_free(folder)
+    with _written(folder, written, resume=resume):
         return train_config(config, out, how=how, resume=resume)
-    existed = own.parent.exists()
-    own.parent.mkdir(parents=True, exist_ok=True)
-    save_demonstrations(demos, own)
+
+
+@contextlib.contextmanager
+def _written(folder: Path, files: Mapping[str, Callable[[Path], None]], *, resume: bool) -> Iterator[None]:
+    """Write what was given in memory into the folder of a new run. One that goes on must have the same."""
+    for name, save in files.items() if resume else ():
+        with scratch("given") as temporary:
+            save(temporary / name)
+            before = folder / name
+            if before.exists() and before.read_bytes() != (temporary / name).read_bytes():
+                raise RunError(
+                    f"{before}: this run began with other contents. Leave that option out to go on as begun, or "
+                    "choose another folder."
+                )
+    new = not folder.exists()
+    for name, save in () if resume else files.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        save(folder / name)
     try:
-        return train_config(config, out, how=how)
+        yield
     finally:
-        if not holds_run(own.parent):  # it never began, and leaves nothing behind
-            own.unlink(missing_ok=True)
-            if not existed:
-                own.parent.rmdir()
+        if files and not holds_run(folder):  # it never began, and leaves nothing behind
+            for name in files:
+                (folder / name).unlink(missing_ok=True)
+            if new:
+                folder.rmdir()
 
 
 def _callbacks(given: Any) -> tuple[Callback, ...]:

@@ -15,14 +15,14 @@ from rilco.files import as_record, brief, parse_object
 from rilco.methods import POLICY_LEARNERS, find
 from rilco.policy.config import AcktrConfig, PpoConfig
 from rilco.rewards.config import ClassifierConfig, VildConfig
-from rilco.runs.paths import CONFIG
+from rilco.runs.paths import CONFIG, DEMONSTRATIONS, START
 from rilco.tasks.table import Task
 
 FORMAT = "rilco-run-"
 VERSION = 2
 """Version of what a run computes. Version 1 learned its first iteration from raw observations, and all its evaluations had the
 same start states. Its runs can be read and compared, but not resumed."""
-DEMO_KINDS = ("policy", "gaussian")
+DEMO_KINDS = ("policy", "matched", "gaussian")
 PLACE = ("method", "task", "demos", "noise_rate", "demo_kind", "steps", "seed")
 """Settings in which runs of a comparison differ."""
 LOOKS = ("evaluate_every", "evaluation_episodes", "final_episodes", "snapshot_every")
@@ -47,7 +47,8 @@ class RunConfig:
     noise_rate: float | None = None
     """Mix the files by the paper's noise protocol at this rate; None takes all pairs as they are."""
     demo_kind: str = "policy"
-    """Non-experts of the standard dataset: worse policies, or the expert with "gaussian" noise on its actions."""
+    """Non-experts of the standard dataset: worse policies, such policies "matched" with the authors' in what they do, or the
+    expert with "gaussian" noise on its actions."""
     obs_keys: tuple[str, ...] = ()
     """Which named parts of the files make up an observation, for formats that name them."""
     nonexpert_demos: tuple[str, ...] = ()
@@ -220,7 +221,16 @@ class RunConfig:
                 f"{folder}: not a run folder ({file.name} could not be read: {error.strerror}). Expected the folder "
                 "that was given as --out to `rilco train`."
             ) from error
-        return cls.from_json(text, str(file))
+        config = cls.from_json(text, str(file))
+        here = Path(os.path.abspath(folder))
+
+        def found(path: str) -> str:
+            """What a run wrote into its folder is there, also where the folder was moved."""
+            own = here / Path(path).name
+            return str(own) if own.name in (DEMONSTRATIONS, START) and own.exists() else path
+
+        demos = tuple(map(found, config.demos))
+        return replace(config, demos=demos, start_from=found(config.start_from))
 
     def difference(self, other: RunConfig) -> dict[str, tuple[Any, Any]]:
         """The settings that differ, with both values."""

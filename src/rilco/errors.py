@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
+import math
+import numbers
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
@@ -64,6 +66,15 @@ def check_fields(config: object, expected: str, holds: Callable[[Any], bool], *n
         value = getattr(config, name)
         if not holds(value):
             raise ConfigError(f"{part}.{name}: expected {expected}; got {value!r}.")
+
+
+def whole(name: str, value: Any, *, least: int = 1) -> int:
+    """A number that counts something, and may be written 1e6. Raises ConfigError for any other."""
+    if isinstance(value, numbers.Real) and math.isfinite(value):
+        nearest = round(float(value))
+        if nearest >= least and abs(float(value) - nearest) < 1e-6:
+            return nearest
+    raise ConfigError(f"--{name} {value}: expected a whole number of at least {least}.")
 
 
 def suggestion(name: object, known: Iterable[str]) -> str:

@@ -64,9 +64,7 @@ def scratch(purpose: str) -> Iterator[Path]:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 _remove(left.parent)
     with tempfile.TemporaryDirectory(prefix=start) as folder, (Path(folder) / _LOCK).open("w") as lock:
-        with contextlib.suppress(
-            OSError
-        ):  # some file systems have no locks; such a folder is not removed, either
+        with contextlib.suppress(OSError):  # some file systems have no locks; such a folder is never removed
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield Path(folder)
 
@@ -188,8 +186,9 @@ def fits(value: Any, wanted: Any) -> bool:
         return any(fits(value, one) for one in inner)
     if get_origin(wanted) is Literal:
         return isinstance(value, str) and value in inner
-    if get_origin(wanted) is tuple:
-        return isinstance(value, tuple) and all(fits(item, inner[0]) for item in value)
+    if get_origin(wanted) is tuple and isinstance(value, tuple):
+        each = inner[:1] * len(value) if inner[-1] is ... else inner
+        return len(value) == len(each) and all(map(fits, value, each))
     if get_origin(wanted) in (dict, Mapping):
         return isinstance(value, dict) and all(fits(item, inner[1]) for item in value.values())
     if wanted is float:
@@ -197,17 +196,9 @@ def fits(value: Any, wanted: Any) -> bool:
     if wanted is int:
         return type(value) is int and abs(value) < 2**63
     if wanted is str:
-        return isinstance(value, str) and _is_text(value)
-    return isinstance(value, wanted)
-
-
-def _is_text(value: str) -> bool:
-    """Whether it is valid Unicode; JSON can spell half of a character."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        # JSON can spell half of a character, which is no text.
+        return isinstance(value, str) and value.encode(errors="ignore").decode() == value
+    return isinstance(value, get_origin(wanted) or wanted)
 
 
 def brief(value: Any) -> str:

@@ -28,7 +28,7 @@ from rilco.normalizer import (
     standardize,
     update_normalizer,
 )
-from rilco.policy.learner import Actor, PolicyLearner, Rollout
+from rilco.policy.learner import Actor, PolicyLearner, Rollout, with_actor
 from rilco.policy.saved import Policy
 from rilco.rewards.learner import RewardLearner
 from rilco.rollout.pool import Transitions
@@ -169,7 +169,7 @@ def make_learner(
         )
         policy_state, policy_info = policy_learner.update(state.policy, rollout, policy_key)
         if hold_actor_for:
-            held = policy_learner.with_actor(policy_state, policy_learner.actor(state.policy))
+            held = with_actor(policy_state, state.policy.params.actor)
             policy_state = jax.tree.map(
                 functools.partial(jnp.where, iteration < hold_actor_for), held, policy_state
             )
@@ -184,7 +184,7 @@ def make_learner(
         return new_state, info | policy_info | {"reward": jnp.mean(reward)} | _nonfinite(new_state)
 
     def policy(state: LearnerState) -> Policy:
-        actor = policy_learner.actor(state.policy)
+        actor = state.policy.params.actor
         layers = [(np.asarray(layer["w"]), np.asarray(layer["b"])) for layer in actor.layers]
         mean, var = np.asarray(state.normalizer.mean), np.asarray(state.normalizer.var)
         return Policy(mean, var, layers, np.asarray(actor.log_std), actions=actions)
@@ -195,7 +195,7 @@ def make_learner(
         normalizer = Normalizer(
             jnp.asarray(policy.obs_mean), jnp.asarray(policy.obs_var), jnp.float32(STATISTICS_WEIGHT)
         )
-        return state._replace(normalizer=normalizer, policy=policy_learner.with_actor(state.policy, actor))
+        return state._replace(normalizer=normalizer, policy=with_actor(state.policy, actor))
 
     return Learner(init, learn, policy, with_policy, freeze_normalizer_after)
 

@@ -12,32 +12,17 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from rilco.errors import check_choice
-
 
 class Loss(NamedTuple):
     """A margin loss: a pure elementwise function and what is known of its symmetry."""
 
-    name: str
     fn: Callable[[jax.Array], jax.Array]
     symmetric: float | None
     """The constant l(z) + l(-z), or None where that sum depends on z."""
 
 
-def _logistic(z: jax.Array) -> jax.Array:
-    return jax.nn.softplus(-z)
-
-
-def _hinge(z: jax.Array) -> jax.Array:
-    return jnp.maximum(1.0 - z, 0.0)
-
-
 def _sigmoid(z: jax.Array) -> jax.Array:
     return jax.nn.sigmoid(-z)  # 1/(1+e^z) written so that e^z never overflows
-
-
-def _unhinged(z: jax.Array) -> jax.Array:
-    return 1.0 - z
 
 
 def _normalized_logistic(z: jax.Array) -> jax.Array:
@@ -53,25 +38,13 @@ def _normalized_hinge(z: jax.Array) -> jax.Array:
     return jnp.clip(0.5 * (1.0 - z), 0.0, 1.0)
 
 
-def _active_passive(z: jax.Array) -> jax.Array:
-    return 0.5 * _normalized_logistic(z) + 0.5 * _sigmoid(z)
-
-
-LOSSES: dict[str, Loss] = {
-    loss.name: loss
-    for loss in (
-        Loss("logistic", _logistic, None),
-        Loss("hinge", _hinge, None),
-        Loss("sigmoid", _sigmoid, 1.0),
-        Loss("unhinged", _unhinged, 2.0),
-        Loss("normalized-logistic", _normalized_logistic, 1.0),
-        Loss("normalized-hinge", _normalized_hinge, 1.0),
-        Loss("ap", _active_passive, 1.0),
-    )
+LOSSES = {
+    "logistic": Loss(lambda z: jax.nn.softplus(-z), None),
+    "hinge": Loss(lambda z: jnp.maximum(1.0 - z, 0.0), None),
+    "sigmoid": Loss(_sigmoid, 1.0),
+    "unhinged": Loss(lambda z: 1.0 - z, 2.0),
+    "normalized-logistic": Loss(_normalized_logistic, 1.0),
+    "normalized-hinge": Loss(_normalized_hinge, 1.0),
+    "ap": Loss(lambda z: 0.5 * _normalized_logistic(z) + 0.5 * _sigmoid(z), 1.0),
 }
-
-
-def get_loss(name: str) -> Loss:
-    """The loss of that name, or a ConfigError that lists the names and suggests near ones."""
-    check_choice("loss", name, LOSSES)
-    return LOSSES[name]
+"""By name. Configurations check that a name is one of these."""

@@ -111,11 +111,15 @@ def register(name: str, method: Method) -> None:
     METHODS[name] = method
 
 
+def ignored_options(name: str, policy_learner: str, given: Collection[str]) -> list[str]:
+    """Those of the options that a method has no use for."""
+    reads = set(find(name).reads) - {f"{other}." for other in POLICY_LEARNERS if other != policy_learner}
+    return sorted(option for option in given if _group(option) in _SOME - reads)
+
+
 def check_options(name: str, policy_learner: str, given: Collection[str]) -> None:
     """Refuses options that a method would ignore."""
-    reads = set(find(name).reads) - {f"{other}." for other in POLICY_LEARNERS if other != policy_learner}
-    ignored = sorted(option for option in given if _group(option) in _SOME - reads)
-    if ignored:
+    if ignored := ignored_options(name, policy_learner, given):
         raise ConfigError(
             f"--method {name} has no use for {', '.join(ignored)}: leave it out, or choose another method."
         )
@@ -177,7 +181,7 @@ def _gail(config: RunConfig, _: int, loss: str = "", **how: Any) -> RewardLearne
 
 
 def _fairl(config: RunConfig, _: int) -> RewardLearner:
-    from rilco.rewards.fairl import fairl
+    from rilco.rewards.gail import fairl
 
     return fairl(config.classifier)
 

@@ -12,19 +12,13 @@ Layer = dict[str, jax.Array]
 """One affine map: `{"w": [in, out], "b": [out]}`."""
 
 
-def init_mlp(
-    key: jax.Array,
-    sizes: Sequence[int],
-    *,
-    hidden_gain: float = math.sqrt(2.0),
-    head_gain: float = 1.0,
-) -> tuple[Layer, ...]:
-    """Orthogonal weights and zero biases, as the policy and the critic start.
+def init_mlp(key: jax.Array, sizes: Sequence[int], *, head_gain: float = 1.0) -> tuple[Layer, ...]:
+    """Orthogonal weights, of gain sqrt(2) below the head, and zero biases, as the policy and the critic start.
 
     `sizes` runs from the input to the output: `(obs_dim, 64, 64, action_dim)`.
     """
     keys = jax.random.split(key, len(sizes) - 1)
-    gains = [hidden_gain] * (len(sizes) - 2) + [head_gain]
+    gains = [math.sqrt(2.0)] * (len(sizes) - 2) + [head_gain]
     return tuple(
         {
             "w": jax.nn.initializers.orthogonal(gain)(layer_key, (fan_in, fan_out), jnp.float32),

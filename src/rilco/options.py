@@ -8,6 +8,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from rilco.clean import config as cleaning
 from rilco.config import RunConfig
 from rilco.errors import ConfigError, suggestion
@@ -81,7 +83,7 @@ def _task(stored: Task, top: Mapping[str, Any], changes: Mapping[str, Any]) -> T
     if "obs_keys" in changes:
         how["obs_keys"] = changes["obs_keys"]
     if {"task", "env"} & set(top):
-        given = Task(task=top.get("task"), env=top.get("env"), **how)
+        given = Task.of(top.get("task"), top.get("env"), **how)
         if given.name != stored.name:
             return given
         stored = dataclasses.replace(stored, named_by="")
@@ -118,9 +120,9 @@ def _top_level(name: str, value: Any, base: RunConfig) -> Any:
     """A field of the run itself, in its type."""
     _require_field(RunConfig, name, name)
     if name in PATHS:
-        return _paths(value)
+        return _paths(value, name)
     if name == "start_from":
-        return os.fspath(value) if shipped_name(value) else _paths(value)[0]
+        return value if isinstance(value, str) and shipped_name(value) else _paths([value], name)[0]
     if name == "obs_keys":
         return _keys(value)
     if name == "noise_rate":
@@ -165,7 +167,11 @@ def _parts(base: RunConfig, dotted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fitting(value: Any, like: Any, name: str) -> Any:
-    """The value in the type of the default, or an error that names both."""
+    """The value in the type of the default, or an error that names both. A count may be written 1e5, and numbers may be
+    NumPy's."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if type(like) is int and isinstance(value, float) and value.is_integer():
+        value = int(value)
     if isinstance(like, bool) or isinstance(value, bool):
         fits = isinstance(like, bool) and isinstance(value, bool)
     elif isinstance(like, float):
@@ -198,8 +204,11 @@ def _keys(value: Any) -> tuple[str, ...]:
     return tuple(key.strip() for key in keys if key.strip())
 
 
-def _paths(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
-    if isinstance(paths, str | os.PathLike):
-        paths = [paths]
+def _paths(paths: Any, name: str) -> tuple[str, ...]:
+    paths = [paths] if isinstance(paths, str | os.PathLike) else paths
+    if not isinstance(paths, list | tuple) or not all(isinstance(path, str | os.PathLike) for path in paths):
+        raise ConfigError(
+            f"{name}: expected paths of files; got {str(paths)[:100]}. Save it first, and name the file."
+        )
     # Absolute, so that a run can be resumed from another folder.
     return tuple(os.path.abspath(os.fspath(path)) for path in paths)

@@ -18,7 +18,6 @@ import numpy as np
 
 from rilco.bc.training import Cloner
 from rilco.config import RunConfig
-from rilco.data.fitting import LARGEST_OBS
 from rilco.data.record import Demonstrations
 from rilco.data.run_data import Data, read_data
 from rilco.errors import ConfigError, RunError, TrainingError
@@ -35,11 +34,12 @@ from rilco.runs.folder import Run, open_run
 from rilco.runs.how import How
 from rilco.runs.loop import Loop, check_finite, restore
 from rilco.runs.paths import EVENTS
-from rilco.runs.progress import make_progress
+from rilco.runs.progress import Progress
 from rilco.runs.standing import standing
 from rilco.runs.tensorboard import TensorBoard
 from rilco.seeding import DEMONSTRATIONS, generator
 from rilco.tasks.actions import Actions
+from rilco.tasks.observations import LARGEST_OBS
 
 RECENT_EPISODES = 100  # in the mean that is logged
 
@@ -89,15 +89,15 @@ class Trainer:
             self.policy = self.learner.policy(self.state)
 
     def _begin_with(self, policy: Policy) -> None:
-        """Start from a given policy."""
-        ours, theirs = self.policy, policy
+        """Start from a given policy, in this run's units of actions."""
+        ours, theirs = self.policy, policy.written_as(self.policy.actions)
         shapes = [(p.obs_dim, p.hidden_sizes, p.action_dim, p.actions) for p in (ours, theirs)]
         if shapes[0] != shapes[1]:
             raise ConfigError(
                 f"--start-from {self.config.start_from}: is {theirs!r}, but this run's policy is {ours!r}. Choose a "
-                "policy of the same environment, units of actions and size, or set the sizes to its own."
+                "policy of the same environment and size, or set the sizes to its own."
             )
-        self.state = self.learner.with_policy(self.state, policy)
+        self.state = self.learner.with_policy(self.state, theirs)
         self.policy = self.learner.policy(self.state)
 
     def advance(self, until: int | None = None) -> None:
@@ -207,7 +207,7 @@ def train_in(config: RunConfig, path: Path, how: How, *, resume: bool) -> Iterat
         with open_run(path, config, resume=resume) as folder, _pool_if_needed(config, data, how) as pool:
             how.stop.raise_if_requested()  # before anything is learned
             training = make_training(config, data, pool)
-            with make_progress(config, path, quiet=how.quiet) as progress:
+            with Progress(config, path, quiet=how.quiet) as progress:
                 loop = Loop(config, training, folder, pool, progress)
                 loop.begin(resume=resume)
                 loop.run(how, [*_events(path, how), *how.callbacks])

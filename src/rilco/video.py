@@ -37,8 +37,7 @@ def play(
     path = Path(video)
     if path.suffix not in FORMATS:
         raise ConfigError(f"--video {path}: expected a name that ends in {' or '.join(FORMATS)}.")
-    if not isinstance(policy, Policy):
-        policy = load_policy(policy)
+    policy = load_policy(policy)
     drawn = frames(policy, task_of(policy, trust_env=trust_env), seed=seed, max_steps=max_steps)
     if path.suffix == ".gif":
         pictures = list(drawn)

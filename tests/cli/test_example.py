@@ -58,7 +58,8 @@ def test_the_demo_tells_its_story_and_keeps_what_it_made(tmp_path, monkeypatch, 
     if simulator == "bullet":
         assert (tmp_path / "ril-co.mp4").stat().st_size > 1_000
     else:
-        assert "Video   none: InvertedPendulum-v5: there is no display" in story
+        drawn = (tmp_path / "ril-co.mp4").exists()
+        assert drawn or "Video   none: InvertedPendulum-v5: MuJoCo cannot draw here" in story
     judged = len(read_record(tmp_path / "audit")[0].demonstrations)
     assert judged == 165 if simulator == "bullet" else judged > 200, "episodes of an early pendulum are short"
     made = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*.safetensors")}

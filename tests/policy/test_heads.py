@@ -117,7 +117,7 @@ def test_best_choice_is_found(name: str, probe, best: dict[float, int]) -> None:
     learner = learner._replace(update=jax.jit(learner.update))
     state = learner.init(jax.random.key(1), 1, CHOICES.width)
     state = train_on(probe, learner, state, jax.random.key, iterations=iterations, actions=CHOICES)
-    logits = outputs(learner.actor(state), np.array(list(best)))
+    logits = outputs(state.params.actor, np.array(list(best)))
     probability = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     assert probability.argmax(axis=1).tolist() == list(best.values())
     assert probability.max(axis=1).min() > 0.8

@@ -48,7 +48,7 @@ class Climber:
         return np.asarray(forward(critic, np.float32(obs)[:, None]))[:, 0]
 
     def actor(self, probe: probes.Probe, iterations: int) -> Actor:
-        return self.learner.actor(self.climb(probe, iterations))
+        return self.climb(probe, iterations).params.actor
 
 
 @pytest.fixture(scope="module", params=["acktr", "ppo"])

@@ -1,15 +1,32 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import jax
 import numpy as np
 import pytest
 
 from rilco.policy import returns as module
+from rilco.policy.learner import Rollout
 
-n_step_returns = jax.jit(module.n_step_returns, static_argnames="discount")
-generalized_advantages = jax.jit(module.generalized_advantages, static_argnames=("discount", "gae_lambda"))
+
+def rollout_of(reward, terminated, truncated) -> Rollout:
+    """All of a rollout that returns depend on."""
+    nothing: Any = None
+    return Rollout(nothing, nothing, reward, terminated, truncated, nothing)
+
+
+@functools.partial(jax.jit, static_argnames="discount")
+def n_step_returns(reward, terminated, truncated, value, last_value, discount):
+    return module.n_step_returns(rollout_of(reward, terminated, truncated), value, last_value, discount)
+
+
+@functools.partial(jax.jit, static_argnames=("discount", "gae_lambda"))
+def generalized_advantages(reward, terminated, truncated, value, last_value, discount, gae_lambda):
+    rollout = rollout_of(reward, terminated, truncated)
+    return module.generalized_advantages(rollout, value, last_value, discount, gae_lambda)
+
 
 REWARD = [1.0, 2.0, 4.0]
 VALUE = [10.0, 20.0, 30.0]
@@ -155,7 +172,7 @@ def test_advantages_do_not_leak_over_an_end() -> None:
 
 def test_advantages_promote_no_type_and_no_rank() -> None:
     shape = jax.eval_shape(
-        functools.partial(module.generalized_advantages, discount=0.9, gae_lambda=0.8),
+        functools.partial(generalized_advantages, discount=0.9, gae_lambda=0.8),
         *random_rollout(0),
     )
     assert (shape.shape, shape.dtype) == ((7, 5), np.float32)

@@ -11,7 +11,7 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from rilco.errors import RunError
+from rilco.errors import RilcoError, RunError
 from rilco.policy.saved import FORMAT, Policy, load_policy
 from rilco.tasks.actions import Actions
 
@@ -32,6 +32,11 @@ def arrays() -> dict[str, np.ndarray]:
 def of_actions(**table: Any) -> dict[str, Any]:
     """A header that says what the outputs stand for."""
     return {"format": FORMAT, "card": {}, "actions": table}
+
+
+def part(**changes: Any) -> dict[str, Any]:
+    """An entry of observations on a policy's card."""
+    return {"name": "a", "size": 3, "choices": [], "least": [], **changes}
 
 
 def write(path: Path, card: Any = None, header: Any = None, **changes: Any) -> Path:
@@ -108,6 +113,11 @@ NAN = np.full((3, 4), np.nan, np.float32)
         ({"card": {"task": ["ant"]}}, "task on the card is list; expected a text"),
         ({"card": {"obs_keys": "abc"}}, "obs_keys on the card are abc; expected a list of texts"),
         ({"card": {"env_kwargs": [1]}}, "env_kwargs on the card is list; expected a table"),
+        ({"card": {"observations": 5}}, "observations are described by 5, which no environment has"),
+        ({"card": {"observations": [part(choices=[2])]}}, "which no environment has"),
+        ({"card": {"observations": [part(size=-3)]}}, "which no environment has"),
+        ({"card": {"observations": [part(size=4)]}}, "on the card have other than 3 numbers"),
+        ({"header": of_actions(shape=[2], bounded=[1, 0])}, "which no environment has"),
         ({"header": of_actions(shape=[3])}, "its actions have 3 numbers, and the last bias 2"),
         ({"header": of_actions(shape=[2], scale=[1.0, 1.0])}, "which no environment has"),
         ({"header": of_actions(shape=[2], origin=[0, 0], scale=[0, 1])}, "which no environment has"),
@@ -127,6 +137,54 @@ def test_refuses(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(RunError, match=message) as caught:
         load_policy(path)
     assert str(path) in str(caught.value)
+
+
+def test_actions_are_within_the_bounds_that_the_environment_has() -> None:
+    bounded = Actions((2,), (), (10.0, 0.0), (20.0, 1.0), (True, False))
+    policy = Policy.from_arrays(arrays() | {"layer1.bias": np.float32([9.0, 9.0])}, actions=bounded)
+    low_high = policy.predict(np.zeros(3)), policy.predict(np.ones((4, 3)), deterministic=False)
+    assert low_high[0][0] == 30.0 < 7 * low_high[0][1], "the second has no bounds"
+    assert (low_high[1][:, 0] == 30.0).all()
+
+
+def test_the_same_actions_in_other_units() -> None:
+    obs = np.random.default_rng(1).normal(size=(5, 3))
+    policy = Policy.from_arrays(arrays(), actions=Actions((2,), (), (1.0, -2.0), (3.0, 0.5)))
+    other = policy.written_as(Actions((2,), (), (0.0, 4.0), (20.0, 7.0)))
+    assert other.actions.scale == (20.0, 7.0)
+    np.testing.assert_allclose(other.predict(obs), policy.predict(obs), rtol=1e-4)
+    sampled = [
+        each.predict(obs, deterministic=False, rng=np.random.default_rng(3)) for each in (policy, other)
+    ]
+    np.testing.assert_allclose(sampled[0], sampled[1], rtol=1e-4)
+    assert policy.written_as(Actions((), (2,), (0.0,))) is policy, "choices are no quantities"
+
+
+NAMED = {
+    "observations": [
+        {"name": "clock", "size": 1, "choices": [], "least": []},
+        {"name": "state/side", "size": 1, "choices": [2], "least": [1]},
+    ]
+}
+
+
+def test_observations_may_be_given_as_the_environment_gives_them(tmp_path: Path) -> None:
+    policy = load_policy(write(tmp_path / "a.safetensors", NAMED))
+    flat = np.float32([[0.5, 0, 1], [0.7, 1, 0]])
+    one = {"clock": np.array([0.5]), "state": {"side": 2}, "unused": "thing"}
+    np.testing.assert_array_equal(policy.predict(one), policy.predict(flat[0]))
+    many = {"clock": flat[:, :1], "state": {"side": np.array([2, 1])}}
+    np.testing.assert_array_equal(policy.predict(many), policy.predict(flat))
+    first = {"clock": flat[:1, :1], "state": {"side": np.array([2])}}
+    assert policy.predict(first).shape == (1, 2)
+    with pytest.raises(RilcoError, match="predict: an observation has no part 'state/side'"):
+        policy.predict({"clock": 1.0})
+    with pytest.raises(RilcoError, match=r"state/side holds 3 .* from 1 to 2"):
+        policy.predict({"clock": 1.0, "state": {"side": 3}})
+    with pytest.raises(RilcoError, match=r"shapes \[\[2, 1\], \[1\]\]"):
+        policy.predict({"clock": flat[:, :1], "state": {"side": np.array([2])}})
+    with pytest.raises(ValueError, match="knows no names"):
+        load_policy(write(tmp_path / "b.safetensors")).predict(one)
 
 
 def test_the_largest_weights_that_are_accepted_give_finite_actions(tmp_path: Path) -> None:

@@ -168,9 +168,7 @@ def test_a_reward_belongs_to_a_pair_whatever_the_leading_shape(name: str) -> Non
 def test_the_reward_is_the_methods_function_of_the_first_classifiers_score(name: str) -> None:
     learner, batch = make(name), pairs(6)
     state = learner.init(jax.random.key(0), OBS_DIM, ACTION_DIM)
-    stacked = (
-        state.params[0]["w"].ndim == 3
-    )  # RIL-Co, RIL-P and GAIL hold their classifiers on top of each other
+    stacked = state.params[0]["w"].ndim == 3  # RIL-Co, RIL-P and GAIL have theirs on top of each other
     first = jax.tree.map(lambda leaf: leaf[0], state.params) if stacked else state.params
     g = score(first, batch.obs, batch.action)
     own = {"gail-unhinged": g, "fairl": -g * np.exp(g), "vild": LOSSES["logistic"].fn(-g)}
@@ -308,7 +306,7 @@ def test_it_learns_to_reward_what_the_demonstrations_do(name: str) -> None:
     done = proceed(name, begin(name, demos), demos, policy, iterations=60)
     assert done.info["demo_score"] > done.info["policy_score"] + 0.1
     difference = np.mean(done.demo_reward) - np.mean(done.policy_reward)
-    if name == "fairl":  # -u log u of the density ratio u is not monotone: see test_fairl.py
+    if name == "fairl":  # -u log u of the density ratio u is not monotone: see test_gail.py
         assert difference < 0
     else:
         assert difference > 0.02

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rilco.errors import ConfigError
+from rilco.rewards.classifier import score
 from rilco.rewards.config import ClassifierConfig
-from rilco.rewards.gail import gail
+from rilco.rewards.gail import LARGEST_EXPONENT, fairl, fairl_reward, gail
 from rilco.rewards.learner import DemoArrays
 
 CONFIG = ClassifierConfig(batch=8, candidates=16, minibatches=5, hidden=(8,))
@@ -33,6 +34,34 @@ def test_it_reports_no_pseudo_labels() -> None:
     assert not {"selected", "called_nonexpert"} & set(info)
 
 
-def test_an_unknown_loss_is_refused_when_the_learner_is_built() -> None:
-    with pytest.raises(ConfigError, match="Did you mean 'logistic'"):
-        gail(CONFIG, loss="logistik")
+# -- FAIRL
+
+
+@pytest.mark.parametrize("g", [-30.0, -1.0, -0.5, 0.0, 0.5, 3.0, LARGEST_EXPONENT])
+def test_the_reward_is_minus_u_log_u_of_the_density_ratio(g) -> None:
+    u = np.exp(np.float64(g))
+    np.testing.assert_allclose(fairl_reward(jnp.float32(g)), -u * g, rtol=1e-5, atol=1e-12)
+
+
+def test_the_reward_is_largest_where_the_policy_is_a_little_denser_than_the_demonstrations() -> None:
+    scores = jnp.linspace(-20.0, 20.0, 4001)
+    best = jnp.argmax(fairl_reward(scores))
+    np.testing.assert_allclose(scores[best], -1.0, atol=0.01)
+    np.testing.assert_allclose(fairl_reward(scores)[best], np.exp(-1.0), rtol=1e-4)
+
+
+def test_the_reward_is_finite_and_keeps_falling_at_any_score() -> None:
+    scores = jnp.array([10.0, 11.0, 89.0, 1e3, 1e4], jnp.float32)
+    rewards = np.asarray(fairl_reward(scores))
+    assert np.isfinite(rewards).all()
+    assert (np.diff(rewards) < 0).all()
+    np.testing.assert_array_equal(fairl_reward(-scores[2:]), 0.0)
+
+
+def test_its_classifier_is_gails_and_only_the_reward_differs() -> None:
+    ours, theirs = fairl(CONFIG), gail(CONFIG)
+    state = jax.jit(ours.init, static_argnums=(1, 2))(jax.random.key(0), 3, 2)
+    obs, action = np.ones((2, 3), np.float32), np.ones((2, 2), np.float32)
+    g = score(jax.tree.map(lambda stacked: stacked[0], state.params), obs, action)
+    np.testing.assert_allclose(ours.reward(state, obs, action), fairl_reward(g), rtol=1e-5)
+    np.testing.assert_allclose(theirs.reward(state, obs, action), jax.nn.softplus(g), rtol=1e-5)

@@ -106,6 +106,6 @@ def test_runs_and_policies_remember_how_their_environment_is_made() -> None:
     stored = RunConfig.from_json(config.to_json(), "config.json")
     assert stored == config
     assert make_config({"steps": 5}, stored=stored).task == config.task
-    card = {"task": None, "env": config.task.env, **config.task.details()}
+    card = config.task.card()
     assert task_of(policy(json.loads(json.dumps(card)))) == config.task
-    assert Task(env="CartPole-v1").details() == {}
+    assert Task(env="CartPole-v1").card() == {"task": None, "env": "CartPole-v1"}

@@ -40,7 +40,6 @@ COMMANDS = (
     "train --out run --resume --steps 60 --quiet",
     "experts train --out run --resume --steps 60 --quiet",
     "demos collect run --out collected.npz",
-    "demos mix run --kind gaussian --noise-rate 0.4 --out mixed.npz",
     "audit run --quiet",
 )
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +65,7 @@ class WithApply(click.Command):
 @trust_option
 @click.option("--offline", is_flag=True, help="Leave RIL-Co's classifiers out.")
 @click.option("--noise-rate", type=float, help="Mix the files by the paper's protocol at this rate.")
-@click.option("--demo-kind", help="Non-experts of the standard dataset: policy or gaussian.")
+@click.option("--demo-kind", help="Standard non-experts: policy, matched or gaussian.")
 @obs_keys_option
 @click.option("--steps", type=COUNT, help="Transitions of training, scoring included.  [default: 300k]")
 @click.option("--seed", type=int, help="Of everything random.  [default: 1]")
@@ -95,13 +94,20 @@ def command(**options: Any) -> None:
 
 def _audit(options: dict[str, Any], stop: StopSignal) -> None:
     from rilco.runs.how import How
+    from rilco.runs.progress import StatusLine
 
     out = _folder(options)
     there = next(place for place in (out, *out.absolute().parents) if place.exists())
     if not there.is_dir():
         raise ConfigError(f"--out {out}: expected a folder, or a name for a new one; {there} is a file.")
     check_targets(options)
-    with progress(options["quiet"]) as show:
+    with StatusLine(quiet=options["quiet"], every=math.inf) as line:
+
+        def show(what: str, share: float) -> None:
+            line.show(f"{what} {share:.0%}")
+            if share >= 1.0:  # a display of training may follow
+                line.clear()
+
         how = {name: options[name] for name in ("offline", "good", "bad", "pieces")}
         how |= {"progress": show, "say": lambda line: click.echo(line, err=True)}
         how["how"] = How(options["workers"], quiet=options["quiet"], stop=stop)
@@ -189,31 +195,6 @@ def describe(made: Audit) -> None:
         click.echo(f"Against the labels, which the audit does not see: {known}.")
 
 
-@contextmanager
-def progress(quiet: bool) -> Iterator[Callable[[str, float], None] | None]:
-    """A bar for the offline judges on a terminal, elsewhere nothing."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield None
-        return
-    bar = Progress(console=console, transient=True)
-    row = bar.add_task("", total=1.0)
-
-    def show(what: str, share: float) -> None:
-        bar.start()
-        bar.update(row, description=what, completed=share)
-        if share >= 1.0:  # a display of training may follow
-            bar.stop()
-
-    try:
-        yield show
-    finally:
-        bar.stop()
-
-
 # -- writing what was decided ----------------------------------------------------------------------
 
 
@@ -275,6 +256,7 @@ def check_formats_of(demos: Demonstrations, options: dict[str, Any]) -> None:
 def write_datasets(made: Audit, options: dict[str, Any]) -> None:
     from rilco.cli.demos import save
     from rilco.judging.result import save_annotated
+    from rilco.tasks.registration import name_in_files
 
     unsure = [one.index for one in made.verdict.demonstrations if one.decision == "unsure"]
     if options["unsure"] is not None:
@@ -291,7 +273,7 @@ def write_datasets(made: Audit, options: dict[str, Any]) -> None:
         if part is None:
             click.echo(f"--{name} {options[name]}: there is nothing to {name}, so it was not written.")
         else:
-            save(part, options[name], None, made.task)
+            save(part, options[name], None, name_in_files(made.task))
     if options["annotate"] is not None:
         save_annotated(made, options["annotate"])
         click.echo(f"{options['annotate']}: all demonstrations, with the verdict as episode metadata")

@@ -92,16 +92,3 @@ def stopping(advice: Callable[[], str]) -> Iterator[StopSignal]:
     except KeyboardInterrupt as interrupt:
         click.echo(f"\n{advice()}", err=True)
         sys.exit(exit_code(interrupt))
-
-
-@contextlib.contextmanager
-def progress_bar(description: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal, elsewhere nothing."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        row = bar.add_task(description, total=total)
-        yield lambda done: bar.update(row, completed=done)

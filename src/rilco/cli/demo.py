@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
+
+from rilco.cli.common import stopping
 
 
 @click.command(short_help="A small example from start to end.")
@@ -16,11 +17,10 @@ def command(out: Path) -> None:
     The robot is PyBullet's HalfCheetah, or a MuJoCo pendulum where PyBullet is not installed. The demo takes several
     minutes on two cores. If you interrupt it, call it again to go on.
     """
-    from rilco.cli.example import run_demo
-    from rilco.runs.interrupt import exit_code
+    with stopping(
+        lambda: f"Stopped; everything so far is in {out}. To go on: rilco demo --out {out}"
+    ) as stop:
+        from rilco.cli.example import run_demo
 
-    try:
-        run_demo(out, click.echo)
-    except KeyboardInterrupt as interrupt:
-        click.echo(f"\nStopped; everything so far is in {out}. To go on: rilco demo --out {out}", err=True)
-        sys.exit(exit_code(interrupt))
+        with stop.at_once():
+            run_demo(out, click.echo)

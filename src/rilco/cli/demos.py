@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
+import functools
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from rilco.cli.common import COUNT, TABLE, obs_keys_option, options, progress_bar, trust_option
+from rilco.cli.common import COUNT, TABLE, obs_keys_option, options, trust_option
 from rilco.errors import ConfigError
 
 if TYPE_CHECKING:
     from rilco.data.record import Demonstrations
-    from rilco.policy.saved import Policy
-    from rilco.tasks.table import Task
 
 DEFAULT_PAIRS = 10_000
 
@@ -25,11 +24,8 @@ env_kwargs_option = click.option("--env-kwargs", type=TABLE, metavar="JSON", hel
 target_options = options(
     click.option("--out", required=True, help="The file to write."), format_option, overwrite_option
 )
-place_options = options(
-    click.option("--task", help="A Bullet task.  [default: the policy's own]"),
-    click.option("--env", help="A Gymnasium environment, by id.  [default: the policy's own]"),
-    env_kwargs_option,
-    trust_option,
+env_id_option = click.option(
+    "--env", help="The environment's Gymnasium id, for formats that have a place for it."
 )
 
 
@@ -46,7 +42,10 @@ def command() -> None:
 @click.option("--action-noise", default=0.0, help="Variance of Gaussian noise on actions.  [default: 0]")
 @click.option("--expert/--non-expert", default=None, help="Ground truth to store.  [default: unknown]")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0))
-@place_options
+@click.option("--task", help="A Bullet task.  [default: the policy's own]")
+@click.option("--env", help="A Gymnasium environment, by id.  [default: the policy's own]")
+@env_kwargs_option
+@trust_option
 @target_options
 def collect_command(
     policies: tuple[str, ...], out: str, format_name: str | None, overwrite: bool, **options: Any
@@ -60,84 +59,77 @@ def collect_command(
     rilco demos collect early.safetensors late.safetensors --pairs 20k --out others.npz
     """
     from rilco.data.collect import collect
-    from rilco.data.ladder import open_policy
     from rilco.data.record import concatenate
+    from rilco.evaluation import task_of
+    from rilco.policy.saved import load_policy, shipped_name
+    from rilco.runs.progress import StatusLine
+    from rilco.tasks.registration import name_in_files
 
     pairs, episodes = options["pairs"], options["episodes"]
     if pairs is not None and episodes is not None:
         raise ConfigError(f"--pairs {pairs} and --episodes {episodes}: choose one of the two.")
     check_target(out, format_name, overwrite)
-    opened = [open_policy(source) for source in policies]
-    places = [environment(policy, options) for policy, _ in opened]
+    opened = [load_policy(source) for source in policies]
+    where = {name: options[name] for name in ("task", "env", "env_kwargs", "trust_env")}
+    places = [task_of(policy, **where) for policy in opened]
     if len(set(places)) > 1:
         raise ConfigError(
             f"--out {out}: the policies are for different environments "
             f"({', '.join(place.name for place in places)}). Collect from them one by one."
         )
+    pairs = DEFAULT_PAIRS if pairs is None else pairs
     parts = []
-    for name, (policy, known) in zip(demonstrator_names(policies), opened, strict=True):
-        with progress_bar(f"playing {name}", episodes or pairs or DEFAULT_PAIRS) as progress:
+    with StatusLine(every=math.inf) as line:
+
+        def show(name: str, done: int) -> None:
+            line.show(f"playing {name}: {done:,} of {episodes or pairs:,}")
+
+        for name, source, policy in zip(demonstrator_names(policies), policies, opened, strict=True):
+            shipped = shipped_name(source)
+            known = None if shipped is None else shipped[1] == 1  # of those that come with rilco only
             part = collect(
                 policy,
                 places[0],
-                pairs=DEFAULT_PAIRS if pairs is None else pairs,
+                pairs=pairs,
                 episodes=episodes,
                 seed=options["seed"],
                 deterministic=not options["stochastic"],
                 action_noise=options["action_noise"],
                 expert=known if options["expert"] is None else options["expert"],
                 name=name,
-                progress=progress,
+                progress=functools.partial(show, name),
             )
-        parts.append(part)
-    save(concatenate(parts), out, format_name, places[0])
+            parts.append(part)
+    save(concatenate(parts), out, format_name, name_in_files(places[0]))
 
 
 @command.command("mix")
 @click.argument("sources", nargs=-1, required=True, metavar="EXPERT [NON_EXPERT]...")
 @click.option("--noise-rate", required=True, type=float, help="Wanted share of non-expert pairs, below 0.5.")
-@click.option("--kind", type=click.Choice(("policy", "gaussian")), default="policy", show_default=True)
-@click.option("--pairs", default="10k", show_default=True, type=COUNT, help="With gaussian: of each.")
 @obs_keys_option
 @click.option("--seed", type=int, help="Place non-expert pieces at random.  [default: evenly]")
-@place_options
+@env_id_option
 @target_options
 def mix_command(
-    sources: tuple[str, ...], noise_rate: float, kind: str, pairs: int, seed: int | None, **options: Any
+    sources: tuple[str, ...], noise_rate: float, seed: int | None, env: str | None, **options: Any
 ) -> None:
     """Mix an expert's demonstrations with others as the paper does: all of the expert, and pieces of 50 pairs from each
-    non-expert.
-
-    Sources are files, the expert's first unless they say themselves whose they are. With --kind gaussian the one
-    source is the expert's policy. The non-experts are that policy with five strengths of action noise, chosen so that
-    their returns are the paper's fractions of the expert's.
+    non-expert. Sources are files, the expert's first unless they say themselves whose they are.
 
     \b
     rilco demos mix expert.npz others/ --noise-rate 0.4 --out mixed.npz
-    rilco demos mix runs/ant-expert --kind gaussian --noise-rate 0.4 --out gaussian.npz
     """
     from rilco.data.formats import find_files, load_file
     from rilco.data.loading import expert_and_others
     from rilco.data.mixing import mix
     from rilco.data.record import check_noise_rate
-    from rilco.policy.saved import load_policy
-    from rilco.tasks.table import Task
 
-    out, format_name, obs_keys = options["out"], options["format_name"], options["obs_keys"] or ()
-    task, env = options["task"], options["env"]
+    out, format_name = options["out"], options["format_name"]
     check_noise_rate(noise_rate)
     check_target(out, format_name, options["overwrite"])
-    if kind == "policy":
-        place = None if task is None and env is None else Task(task=task, env=env)
-        parts = [load_file(file, obs_keys=obs_keys) for file in find_files(sources)]
-        expert, others = expert_and_others(parts, guess=True)
-    elif len(sources) != 1:
-        raise ConfigError(f"--kind gaussian: got {len(sources)} sources; expected one, the expert's policy.")
-    else:
-        policy = load_policy(sources[0])
-        place = environment(policy, options)
-        expert, others = play_with_noise(policy, place, demonstrator_names(sources)[0], pairs, seed or 0)
-    save(mix(expert, others, noise_rate, seed=seed), out, format_name, place)
+    parts = [load_file(file, obs_keys=options["obs_keys"] or ()) for file in find_files(sources)]
+    expert, others = expert_and_others(parts, guess=True)
+    save(mix(expert, others, noise_rate, seed=seed), out, format_name, env)
 
 
 @command.command("inspect")
@@ -152,11 +144,8 @@ def mix_command(
 @click.option("--env", help="The Gymnasium environment of the files, by id: it knows its bounds.")
 @env_kwargs_option
 @obs_keys_option
-@click.option("--plot", type=click.Path(path_type=Path), help="Also draw them: a name that ends in .png.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
-def inspect_command(
-    files: tuple[str, ...], env: str | None, plot: Path | None, as_json: bool, **options: Any
-) -> None:
+def inspect_command(files: tuple[str, ...], env: str | None, as_json: bool, **options: Any) -> None:
     """Say what demonstration files hold: episodes, returns, every dimension, and what is wrong with them."""
     from rich.console import Console
 
@@ -164,34 +153,29 @@ def inspect_command(
     from rilco.data.inspect import Bounds, inspect_files
     from rilco.tasks.table import Task
 
-    if plot is not None:
-        views.check_picture(plot)
     bounds: Bounds | None = options["bounds"]
     if env is not None and bounds is None:
         bounds = Task(env=env, env_kwargs=options["env_kwargs"] or {}).spaces().actions.bounds
     inspections = list(inspect_files(files, bounds=bounds, obs_keys=options["obs_keys"] or ()))
     if as_json:
         click.echo(json.dumps([one.to_json() for one in inspections], indent=2))
-    else:
-        console = Console()
-        for table in views.tables(inspections, console.width):
-            console.print(table)
-        for remark in views.remarks(inspections):
-            console.print(remark, highlight=False, markup=False, soft_wrap=True)
-    if plot is not None:
-        views.draw(inspections, plot)
-        click.echo(f"{plot}", err=as_json)
+        return
+    console = Console()
+    for table in views.tables(inspections, console.width):
+        console.print(table)
+    for remark in views.remarks(inspections):
+        console.print(remark, highlight=False, markup=False, soft_wrap=True)
 
 
 @command.command("convert")
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@click.option("--env", help="The environment's Gymnasium id, for formats that have a place for it.")
+@env_id_option
 @obs_keys_option
 @format_option
 @overwrite_option
 def convert_command(
-    source: str, target: str, obs_keys: tuple[str, ...] | None, format_name: str | None, **how: Any
+    source: str, target: str, format_name: str | None, env: str | None, overwrite: bool, **how: Any
 ) -> None:
     """Write demonstrations in another format. IN may be a folder of files, OUT is one file or dataset.
 
@@ -199,53 +183,19 @@ def convert_command(
     rilco demos convert theirs.hdf5 ours.npz
     rilco demos convert ours.npz minari:ant/noisy-v0 --env rilco/AntBullet-v0
     """
-    from rilco.data.formats import convert
+    from rilco.data.formats import save_demonstrations
+    from rilco.data.loading import load_demonstrations
 
-    demos = convert(source, target, format_name, obs_keys=obs_keys or (), **how)
+    check_target(target, format_name, overwrite, option="OUT")  # before hours of loading
+    demos = load_demonstrations(source, obs_keys=how["obs_keys"] or ())
+    save_demonstrations(demos, target, format_name, env=env)
     click.echo(f"{target}: {demos!r}")
-
-
-def environment(policy: Policy, where: dict[str, Any]) -> Task:
-    """The environment that the options name, or else the one that the policy was trained in."""
-    from rilco.evaluation import task_of
-    from rilco.tasks.table import Task
-
-    task, env, env_kwargs = where["task"], where["env"], where["env_kwargs"]
-    if task is None and env is None:
-        own = task_of(policy, trust_env=where["trust_env"])
-        return own if env_kwargs is None else dataclasses.replace(own, env_kwargs=env_kwargs)
-    return Task(task=task, env=env, env_kwargs=env_kwargs or {}, obs_keys=policy.card.get("obs_keys", ()))
 
 
 def demonstrator_names(sources: tuple[str, ...]) -> list[str]:
     """The last part of each path, or all of it where two would have the same name."""
     names = [Path(source).name or source for source in sources]
     return [name if names.count(name) == 1 else source for name, source in zip(names, sources, strict=True)]
-
-
-def play_with_noise(
-    policy: Policy, place: Task, name: str, pairs: int, seed: int
-) -> tuple[Demonstrations, list[Demonstrations]]:
-    """Demonstrations of the expert, and of the expert with five strengths of action noise."""
-    from rilco.data.collect import collect, find_noise_levels
-
-    with progress_bar("looking for variances", None) as progress:
-        trials = iter(range(1, 1000))
-        levels = find_noise_levels(policy, place, seed=seed, progress=lambda: progress(next(trials)))
-    for level in levels:
-        click.echo(
-            f"variance {level.variance:8.4f}   return {level.mean_return:10,.1f}   {level.fraction:.2f} of the "
-            f"expert's (wanted {level.wanted_fraction:.2f})",
-            err=True,
-        )
-    parts = []
-    for k, variance in enumerate([0.0, *(level.variance for level in levels)]):
-        called = f"{name} with noise {variance:.4g}" if k else name
-        with progress_bar(f"playing {called}", pairs) as progress:
-            # Each has another seed, so that they do not all start from the same places.
-            how: dict[str, Any] = {"seed": seed + k, "action_noise": variance, "expert": k == 0}
-            parts.append(collect(policy, place, pairs=pairs, name=called, progress=progress, **how))
-    return parts[0], parts[1:]
 
 
 def check_target(out: str, format_name: str | None, overwrite: bool, option: str = "--out") -> None:
@@ -258,9 +208,9 @@ def check_target(out: str, format_name: str | None, overwrite: bool, option: str
         raise ConfigError(f"{option} {out}: something of that name exists. Choose another name, or {advice}.")
 
 
-def save(demos: Demonstrations, out: str, format_name: str | None, place: Task | None) -> None:
+def save(demos: Demonstrations, out: str, format_name: str | None, env: str | None) -> None:
+    """Write a file whose environment has this id, and say so."""
     from rilco.data.formats import save_demonstrations, target_format
-    from rilco.tasks.registration import name_in_files
 
     folder = target_format(out, format_name)[0].parent
     try:
@@ -269,5 +219,5 @@ def save(demos: Demonstrations, out: str, format_name: str | None, place: Task |
         raise ConfigError(
             f"--out {out}: its folder cannot be made ({error.strerror or error}). Choose another place."
         ) from error
-    save_demonstrations(demos, out, format_name, env=name_in_files(place))
+    save_demonstrations(demos, out, format_name, env=env)
     click.echo(f"{out}: {demos!r}")

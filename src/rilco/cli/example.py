@@ -15,24 +15,22 @@ from rilco.bc.training import clone
 from rilco.clean.config import METHOD
 from rilco.data.collect import collect
 from rilco.data.formats import save_demonstrations
-from rilco.data.ladder import shipped_rung
+from rilco.data.formats.files import atomic_write
+from rilco.data.index import demonstrators
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.data.standard import standard_files
-from rilco.data.views import save_figure
 from rilco.errors import RunError, TaskError, require
 from rilco.evaluation import evaluate
-from rilco.experiment.grid import Job
 from rilco.experiment.launch import LOGS
-from rilco.experiment.sweep import train_all
+from rilco.experiment.sweep import sweep
 from rilco.judging.audit import audit
 from rilco.judging.record import PAGE
 from rilco.judging.result import load_audit
 from rilco.options import make_config
-from rilco.policy.saved import Policy, load_policy
+from rilco.policy.saved import Policy, load_policy, shipped_rung
 from rilco.runs.folder import Run
 from rilco.runs.how import How
-from rilco.runs.interrupt import StopSignal
 from rilco.runs.paths import AUDIT, policy_file, snapshots
 from rilco.tasks.table import Task
 from rilco.training import train_if_needed
@@ -45,17 +43,12 @@ EXPERT_STEPS = 300_000
 NOISE_RATE = 0.4
 STEPS = 800_000
 METHODS = ("ril-co", "gail-logistic")
-CLEAN: dict[str, Any] = {
-    "clean.clones": 2,
-    "clean.practice_rounds": 1,
-    "clean.practice_starts": 96,
-    "clean.gradient_steps": 30_000,
-}
-"""Less than usual of what `ril-co-clean` does."""
-EPISODES = 10
-EVALUATE_EVERY = 50_000
-VIDEO_STEPS = 400
 CLONING_STEPS = 30_000
+CLEAN: dict[str, Any] = {"clean.gradient_steps": CLONING_STEPS, "clean.practice_rounds": 0}
+"""Less than usual of what `ril-co-clean` does: shorter cloning, and no practice."""
+EPISODES = 20
+EVALUATE_EVERY = 100_000
+VIDEO_STEPS = 400
 
 
 @dataclass(frozen=True)
@@ -82,7 +75,7 @@ def run_demo(
     page, clones = audit_and_clone(material, out / AUDIT, say)
     say(
         f"3/4  In the simulator: RIL-Co and GAIL learn from all demonstrations, {steps:,} transitions each; ril-co-clean "
-        "clones what it keeps, and its clones practise."
+        "clones what it keeps, four times."
     )
     runs = train_side_by_side(material, out, steps)
     say(f"4/4  Returns of the deterministic policies over {EPISODES} episodes:")
@@ -124,12 +117,12 @@ def train_side_by_side(material: Material, out: Path, steps: int) -> dict[str, R
         "demos": material.files if task.env else None,
         "noise_rate": NOISE_RATE,
         "evaluate_every": EVALUATE_EVERY,
+        "evaluation_episodes": 4,
+        "final_episodes": 4,
     }
-    jobs = [Job(METHOD, make_config({**options, "method": METHOD, **CLEAN}))]
-    jobs += [Job(method, make_config({**options, "method": method, "steps": steps})) for method in METHODS]
-    with StopSignal() as stop:
-        swept = train_all(jobs, out, stop=stop)
-        stop.raise_if_requested()
+    jobs = [(METHOD, {**options, "method": METHOD, **CLEAN})]
+    jobs += [(method, {**options, "method": method, "steps": steps}) for method in METHODS]
+    swept = sweep(jobs, out)
     if swept.failures:
         reasons = ", ".join(f"{name}: {reason}" for name, reason in swept.failures.items())
         raise RunError(f"{out}: training failed ({reasons}). Its log is in {out / LOGS}.")
@@ -151,7 +144,7 @@ def audit_and_clone(
     }
     for file, demos in files.values():
         if not file.exists():
-            clone(demos, gradient_steps=CLONING_STEPS, actions=task.spaces().actions).save(file)
+            clone(demos, gradient_steps=CLONING_STEPS, task=task).save(file)
     return out / PAGE, {name: file for name, (file, _) in files.items()}
 
 
@@ -184,8 +177,8 @@ def report(
 
 def data_return(files: tuple[str, ...], demos: Demonstrations) -> float:
     """The return of a learner that copied the mixture as it is."""
-    own = {row["name"]: row["mean_return"] for row in load_demonstrations(files).summary()["demonstrators"]}
-    shares = [(row["pairs"] / len(demos), own[row["name"]]) for row in demos.summary()["demonstrators"]]
+    own = {one.name: one.mean_return or 0.0 for one in demonstrators(load_demonstrations(files))}
+    shares = [(one.pairs / len(demos), own[one.name]) for one in demonstrators(demos)]
     return sum(share * mean_return for share, mean_return in shares)
 
 
@@ -202,4 +195,5 @@ def draw_curves(runs: dict[str, Run], expert_return: float, file: Path, title: s
     axes.axhline(expert_return, color="black", linewidth=1, linestyle=":", label="expert")
     axes.set(xlabel="transitions", ylabel="return", title=f"{title}, noise rate {NOISE_RATE}")
     axes.legend(frameon=False)
-    save_figure(figure, file)
+    with atomic_write(file) as temporary:
+        figure.savefig(temporary, format=file.suffix.removeprefix("."), dpi=120)

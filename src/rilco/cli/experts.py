@@ -38,7 +38,7 @@ def train_expert(decay: bool, policy_learner: str, resume: bool, **options: Any)
 
 @command.command("list")
 def list_command() -> None:
-    """Show the policies that come with rilco: six of each task, named halfcheetah#1 (the expert) to ant#6.
+    """Show the policies that come with rilco: six to a ladder, named halfcheetah#1 (the expert) to ant#6.
 
     \b
     rilco experts list
@@ -48,13 +48,14 @@ def list_command() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from rilco.data.ladder import PUBLISHED_RETURNS, shipped_rung
+    from rilco.data.standard import RUNGS
+    from rilco.policy.saved import LADDERS, shipped_rung
 
-    for task, published in PUBLISHED_RETURNS.items():
+    for ladder in LADDERS:
         columns = ("#", "return", "of the expert", "published", "transitions")
-        table = Table(*columns, box=box.SIMPLE_HEAD, title=task)
-        for rung in range(1, 1 + len(published)):
-            card = shipped_rung(task, rung)[1]
+        table = Table(*columns, box=box.SIMPLE_HEAD, title=ladder)
+        for rung in RUNGS:
+            card = shipped_rung(ladder, rung)[1]
             table.add_row(
                 str(rung),
                 f"{card['mean_return']:,.0f} ± {card['std_return']:,.0f}",

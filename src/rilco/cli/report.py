@@ -10,8 +10,7 @@ import click
 @click.command(short_help="Figures and tables of runs beside the published results.")
 @click.argument("results", type=click.Path(path_type=Path))
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Folder of the page and figures.")
-@click.option("--frames/--no-frames", default=True, show_default=True, help="Render what policies do.")
-def command(results: Path, out: Path, frames: bool) -> None:
+def command(results: Path, out: Path) -> None:
     """Make one HTML page of the runs in the folder RESULTS. Its figures are also written as PNG and SVG.
 
     \b
@@ -19,5 +18,5 @@ def command(results: Path, out: Path, frames: bool) -> None:
     """
     from rilco.reporting.build import report
 
-    page = report(results, out, frames=frames, say=click.echo)
+    page = report(results, out, say=click.echo)
     click.echo(f"Report: {page}")

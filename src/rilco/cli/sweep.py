@@ -39,7 +39,7 @@ PARTS = "Part of the paper's grid: main, ablation, gaussian, headline.  [default
     "--checkpoint-every", default=100, show_default=True, type=click.IntRange(1), help="Iterations."
 )
 @click.option("--dry-run", is_flag=True, help="List the runs, estimate the time, and train nothing.")
-@click.option("--quiet", is_flag=True, help="Plain lines instead of a live table.")
+@click.option("--quiet", is_flag=True, help="No progress display.")
 def command(**options: Any) -> None:
     """Train every run of GRID, as many at a time as there is room for.
 
@@ -99,10 +99,10 @@ def dry_run(
     jobs: Sequence[Job], standings: Sequence[Standing], options: dict[str, Any], stop: StopSignal
 ) -> None:
     """List the runs, then measure and print the time of each kind and of all."""
-    from rilco.experiment.cost import estimate, label
+    from rilco.experiment.cost import estimate, label, makespan
     from rilco.experiment.local import share_cores
-    from rilco.experiment.status import duration, makespan
     from rilco.experiment.sweep import make_datasets
+    from rilco.words import duration
 
     for job, there in zip(jobs, standings, strict=True):
         state = there.state if there.state != "interrupted" else f"at {there.progress.done:,}"

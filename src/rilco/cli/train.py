@@ -74,7 +74,7 @@ run_options = options(
     "--episodes-as-demonstrators", is_flag=True, default=None, help="For vild: an episode is a demonstrator."
 )
 @obs_keys_option
-@click.option("--demo-kind", help="Standard non-experts: policy or gaussian.  [default: policy]")
+@click.option("--demo-kind", help="Standard non-experts: policy, matched or gaussian.  [default: policy]")
 @click.option("--finish", help=FINISH)
 @click.option("--gradient-steps", type=COUNT, help="For bc, instead of --steps.  [default: 156k]")
 @click.option(

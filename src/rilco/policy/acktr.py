@@ -15,12 +15,11 @@ import jax
 import jax.numpy as jnp
 
 from rilco.networks import Layer, apply_mlp, init_mlp, trace_mlp
-from rilco.policy.actor_critic import Params, explained_variance, linear_decay, policy_learner
 from rilco.policy.config import AcktrConfig
 from rilco.policy.heads import GAUSSIAN, Head
 from rilco.policy.kfac import KfacState, init_kfac, update_kfac
-from rilco.policy.learner import Actor, PolicyLearner, Rollout
-from rilco.policy.returns import n_step_returns
+from rilco.policy.learner import Actor, Params, PolicyLearner, Rollout, explained_variance, linear_decay
+from rilco.policy.returns import n_step_returns, values
 
 Info = dict[str, jax.Array]
 
@@ -54,7 +53,7 @@ def acktr(config: AcktrConfig = AcktrConfig(), head: Head = GAUSSIAN) -> PolicyL
         noise = jax.random.normal(key, rollout.reward.shape, jnp.float32)
         return acktr_step(config, state, rollout, noise, head)
 
-    return policy_learner(init, update)
+    return PolicyLearner(init, update)
 
 
 def acktr_step(
@@ -75,11 +74,7 @@ def acktr_step(
 
 def _make_batch(critic: tuple[Layer, ...], rollout: Rollout, discount: float) -> Batch:
     """Work out the returns, and flatten [T, B] into [N]."""
-    value = apply_mlp(critic, rollout.obs)[..., 0]
-    last_value = apply_mlp(critic, rollout.last_obs)[..., 0]
-    returns = n_step_returns(
-        rollout.reward, rollout.terminated, rollout.truncated, value, last_value, discount
-    )
+    returns = n_step_returns(rollout, *values(critic, rollout), discount)
     return Batch(
         obs=rollout.obs.reshape(-1, rollout.obs.shape[-1]),
         action=rollout.action.reshape(-1, rollout.action.shape[-1]),

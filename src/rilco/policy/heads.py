@@ -39,26 +39,20 @@ class Head(NamedTuple):
         return {"log_std": jnp.mean(log_std)} if self.has_spread else {}
 
 
-def gaussian_log_prob(mean: jax.Array, log_std: jax.Array, action: jax.Array) -> jax.Array:
-    """Log-density of a diagonal Gaussian, summed over action dimensions: [N]."""
+def _gaussian_log_prob(mean: jax.Array, log_std: jax.Array, action: jax.Array) -> jax.Array:
     log_std = jnp.broadcast_to(log_std, mean.shape)
     standardised = (action - mean) * jnp.exp(-log_std)
     return jnp.sum(-0.5 * jnp.square(standardised) - log_std - 0.5 * math.log(2.0 * math.pi), axis=-1)
 
 
-def gaussian_entropy(log_std: jax.Array) -> jax.Array:
-    """Entropy of a diagonal Gaussian, as a mean over action dimensions."""
-    return jnp.mean(log_std) + 0.5 * math.log(2.0 * math.pi * math.e)
-
-
 GAUSSIAN = Head(
-    gaussian_log_prob,
-    lambda output, log_std: gaussian_entropy(log_std),
+    _gaussian_log_prob,
+    lambda output, log_std: jnp.mean(log_std) + 0.5 * math.log(2.0 * math.pi * math.e),
     lambda output, action: jnp.square(output - action),
     has_spread=True,
     gain=1.0,
 )
-"""Outputs are means."""
+"""Outputs are means of a diagonal Gaussian."""
 
 
 def make_head(actions: Actions) -> Head:

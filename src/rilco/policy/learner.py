@@ -1,14 +1,14 @@
-"""The interface of policy learners: pure functions over a state of their own."""
+"""The interface of policy learners, pure functions over a state of their own, and the parts that they share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:  # the types are for readers: importing this module must stay possible without JAX
-    import jax
+import jax
+import jax.numpy as jnp
 
-    from rilco.networks import Layer
+from rilco.networks import Layer
 
 
 class Rollout(NamedTuple):
@@ -29,20 +29,40 @@ class Actor(NamedTuple):
     log_std: jax.Array  # [action_dim]; of choices [0]
 
 
+class Params(NamedTuple):
+    """The networks: a policy and a separate critic."""
+
+    actor: Actor
+    critic: tuple[Layer, ...]
+
+
 class PolicyLearner(NamedTuple):
     """An algorithm that improves a policy for one kind of actions from rollouts.
 
-    `update` can be jitted, and its state is a pytree of arrays, so that a checkpoint can hold it.
+    Its state is a pytree of arrays, so that a checkpoint can hold it, and has `Params` under the name `params`.
     """
 
     init: Callable[[jax.Array, int, int], Any]
     """`init(key, obs_dim, action_dim) -> state`"""
 
     update: Callable[[Any, Rollout, jax.Array], tuple[Any, dict[str, jax.Array]]]
-    """`update(state, rollout, key) -> (state, info)`, with info a dict of scalars to log"""
+    """`update(state, rollout, key) -> (state, info)`, with info a dict of scalars to log; can be jitted"""
 
-    actor: Callable[[Any], Actor]
-    """`actor(state) -> Actor`, the policy to act with"""
 
-    with_actor: Callable[[Any, Actor], Any]
-    """`with_actor(state, actor) -> state`, to act with another policy, of the same shape"""
+def with_actor(state: Any, actor: Actor) -> Any:
+    """The state of a policy learner with another policy to act with, of the same shape."""
+    return state._replace(params=state.params._replace(actor=actor))
+
+
+def explained_variance(error: jax.Array, returns: jax.Array) -> jax.Array:
+    """1 - var(error) / var(returns), and 0 for constant returns."""
+    largest = jnp.maximum(jnp.max(jnp.abs(returns)), jnp.max(jnp.abs(error)))
+    # Divided by the largest, the squares cannot overflow; the floor serves returns that do not vary.
+    scale = 1.0 / jnp.maximum(largest, jnp.finfo(jnp.float32).tiny)
+    spread = jnp.var(returns * scale)
+    return jnp.where(spread > 1e-12, 1.0 - jnp.var(error * scale) / jnp.maximum(spread, 1e-12), 0.0)
+
+
+def linear_decay(step: jax.Array, total: int) -> jax.Array:
+    """1 at step 0, falling linearly to 0 at `total`, and 0 from there on."""
+    return jnp.maximum(0.0, 1.0 - step.astype(jnp.float32) / total)

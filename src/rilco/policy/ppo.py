@@ -16,11 +16,10 @@ import jax.numpy as jnp
 import optax
 
 from rilco.networks import apply_mlp, init_mlp
-from rilco.policy.actor_critic import Params, explained_variance, linear_decay, policy_learner
 from rilco.policy.config import PpoConfig
 from rilco.policy.heads import GAUSSIAN, Head
-from rilco.policy.learner import Actor, PolicyLearner, Rollout
-from rilco.policy.returns import generalized_advantages
+from rilco.policy.learner import Actor, Params, PolicyLearner, Rollout, explained_variance, linear_decay
+from rilco.policy.returns import generalized_advantages, values
 
 Info = dict[str, jax.Array]
 
@@ -78,7 +77,7 @@ def ppo(config: PpoConfig = PpoConfig(), head: Head = GAUSSIAN) -> PolicyLearner
         info["explained_variance"] = explained_variance(batch.advantage, batch.returns)
         return PpoState(params, adam, state.updates + 1), info
 
-    return policy_learner(init, update)
+    return PolicyLearner(init, update)
 
 
 def _run_epochs(
@@ -147,17 +146,8 @@ def _shuffles(key: jax.Array, transitions: int, epochs: int) -> jax.Array:
 
 def _make_batch(params: Params, rollout: Rollout, config: PpoConfig, head: Head) -> Batch:
     """Work out the advantages and what the acting policy thought of its actions; flatten [T, B] into [N]."""
-    value = apply_mlp(params.critic, rollout.obs)[..., 0]
-    last_value = apply_mlp(params.critic, rollout.last_obs)[..., 0]
-    advantage = generalized_advantages(
-        rollout.reward,
-        rollout.terminated,
-        rollout.truncated,
-        value,
-        last_value,
-        config.discount,
-        config.gae_lambda,
-    )
+    value, last_value = values(params.critic, rollout)
+    advantage = generalized_advantages(rollout, value, last_value, config.discount, config.gae_lambda)
     output = apply_mlp(params.actor.layers, rollout.obs)
     return Batch(
         obs=rollout.obs.reshape(-1, rollout.obs.shape[-1]),

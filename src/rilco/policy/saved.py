@@ -20,12 +20,14 @@ from rilco.errors import ConfigError, RunError
 from rilco.files import write_atomically
 from rilco.runs.paths import policy_file
 from rilco.tasks.actions import AS_THEY_ARE, Actions
+from rilco.tasks.observations import Observations
 from rilco.tasks.robots import ROBOTS
 
 OBS_CLIP = 10.0
 OBS_EPSILON = 1e-8
 FORMAT = "rilco-policy-1"
 _HUGE = float(np.finfo(np.float32).max)
+LADDERS = (*ROBOTS, "hopper-matched")  # that come with rilco
 HEADER = {"format", "card", "actions", "sha256"}  # of which files of the first version have only two
 
 
@@ -89,27 +91,55 @@ class Policy:
 
     def predict(
         self,
-        obs: np.ndarray,
+        obs: Any,
         *,
         deterministic: bool = True,
         rng: np.random.Generator | None = None,
     ) -> np.ndarray:
         """Actions for one observation [obs_dim] or many [n, obs_dim]; sampled when not deterministic.
 
-        They are in the environment's own units and shape, and whole numbers where they are choices.
+        A run's policy also takes observations as its environment gives them: numbers of discrete spaces, dictionaries,
+        and dictionaries of [n, ...]. Actions are in the environment's own units, bounds and shape, and whole numbers
+        where they are choices.
         """
-        obs = np.asarray(obs, np.float32)
-        if obs.ndim not in (1, 2) or obs.shape[-1] != self.obs_dim:
+        flat = self._flatten(obs)
+        output = self.mean(np.atleast_2d(flat))
+        noise = None if deterministic else self.actions.noise(rng or np.random.default_rng(), len(output))
+        written = self.actions.act(output, noise, np.exp(self.log_std))
+        action = self.actions.shaped(self.actions.clip(self.actions.decode(written)))
+        return np.asarray(action[0]) if flat.ndim == 1 else action
+
+    def _flatten(self, obs: Any) -> np.ndarray:
+        """[obs_dim] or [n, obs_dim] float32."""
+        parts = self.card.get("observations")
+        if isinstance(obs, Mapping) and not parts:
+            raise ValueError("predict: this policy knows no names of observations; expected an array.")
+        if parts and (isinstance(obs, Mapping) or np.shape(obs)[-1:] != (self.obs_dim,)):
+            obs = Observations.from_json(parts).flatten_batch(obs, "predict")
+        flat = np.asarray(obs, np.float32)
+        if flat.ndim not in (1, 2) or flat.shape[-1] != self.obs_dim:
             raise ValueError(
                 f"predict: expected observations of shape ({self.obs_dim},) or (n, {self.obs_dim}), "
-                f"got {obs.shape}"
+                f"got {flat.shape}"
             )
-        output = self.mean(np.atleast_2d(obs))
-        noise = None if deterministic else self.actions.noise(rng or np.random.default_rng(), len(output))
-        action = self.actions.shaped(
-            self.actions.decode(self.actions.act(output, noise, np.exp(self.log_std)))
+        return flat
+
+    def written_as(self, actions: Actions) -> Policy:
+        """The same policy, whose network writes quantities in the units of `actions`. Itself, where these are no such."""
+        ours = self.actions
+        if ours.size != actions.size or ours.choices != actions.choices or 0.0 in actions.scale:
+            return self
+        if ours.choices:
+            return replace(self, actions=actions) if ours.origin == actions.origin else self
+        (zero, unit), (new_zero, new_unit) = ours.units, actions.units
+        weight, bias = self.layers[-1]
+        head = (weight * (unit / new_unit), (bias * unit + zero - new_zero) / new_unit)
+        return replace(
+            self,
+            layers=[*self.layers[:-1], head],
+            log_std=self.log_std + np.log(unit / new_unit),
+            actions=actions,
         )
-        return np.asarray(action[0]) if obs.ndim == 1 else action
 
     def arrays(self) -> dict[str, np.ndarray]:
         """The weights as a flat table, in the order and under the names that files use."""
@@ -136,7 +166,7 @@ class Policy:
         # One metadata entry only: safetensors does not fix the order of several.
         table = self.arrays()
         header: dict[str, Any] = {"format": FORMAT, "card": dict(self.card)}
-        if self.actions != Actions((self.action_dim,)):
+        if self.actions != Actions((self.action_dim,)) or any(self.actions.bounded):
             header["actions"] = asdict(self.actions)
         header["sha256"] = _digest(table, header)
         write_atomically(Path(path), save(table, metadata={"rilco": json.dumps(header, sort_keys=True)}))
@@ -158,29 +188,38 @@ def _digest(table: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> str:
 
 
 def shipped_name(source: str | os.PathLike[str]) -> tuple[str, int] | None:
-    """Task and rung (1 is the expert) of a policy that comes with rilco, named as `ant#1`; a file goes first."""
-    match = re.fullmatch(r"(\w+)#(\d+)", os.fspath(source))
+    """Ladder and rung (1 is the expert) of a policy that comes with rilco, named as `ant#1`; a file goes first."""
+    match = re.fullmatch(r"([\w-]+)#(\d+)", os.fspath(source))
     return None if match is None or Path(source).exists() else (match[1], int(match[2]))
 
 
-def shipped_file(task: str, rung: int) -> Path:
+def shipped_file(ladder: str, rung: int) -> Path:
     """The file of a policy that comes with rilco."""
-    file = Path(__file__).parents[1] / "data" / "snapshots" / task / f"{rung}.safetensors"
+    file = Path(__file__).parents[1] / "data" / "snapshots" / ladder / f"{rung}.safetensors"
     if not file.exists():
         raise ConfigError(
-            f"No snapshot {rung} of {task} comes with rilco; there are 1 to 6 of {', '.join(ROBOTS)}."
+            f"No snapshot {rung} of {ladder} comes with rilco; there are 1 to 6 of {', '.join(LADDERS)}."
         )
     return file
 
 
-def load_policy(source: str | os.PathLike[str]) -> Policy:
-    """A policy from a run folder (its best), a policy file, or one that comes with rilco, such as `hopper#1`.
+def shipped_rung(ladder: str, rung: int) -> tuple[Policy, Mapping[str, Any]]:
+    """A policy that comes with rilco and its card; rung 1 is the expert."""
+    file = shipped_file(ladder, rung)
+    return load_policy(file), json.loads(file.with_suffix(".json").read_text())
+
+
+def load_policy(source: Policy | str | os.PathLike[str]) -> Policy:
+    """A policy from a run or its folder (its best), a policy file, or one that comes with rilco, such as `hopper#1`. A
+    `Policy` is given back.
 
     Needs NumPy and safetensors, and not JAX.
 
         >>> rilco.load_policy("hopper#1")
         Policy(hopper, 15 -> 64 -> 64 -> 3)
     """
+    if isinstance(source, Policy):
+        return source
     shipped = shipped_name(source)
     file = Path(source) if shipped is None else shipped_file(*shipped)
     if file.is_dir():
@@ -220,7 +259,9 @@ def _read_policy(file: Path) -> Policy:
         )
     try:
         actions = Actions.from_json(header["actions"]) if "actions" in header else AS_THEY_ARE
-        complaint = _complaint(table, actions) or _complaint_of_card(header.get("card"))
+        complaint = _complaint(table, actions) or _complaint_of_card(
+            header.get("card"), len(table["obs_mean"])
+        )
     except ValueError as error:
         complaint = str(error)
     if complaint:
@@ -264,7 +305,7 @@ def _complaint(table: Mapping[str, np.ndarray], actions: Actions) -> str | None:
     return None
 
 
-def _complaint_of_card(card: Any) -> str | None:
+def _complaint_of_card(card: Any, obs_dim: int) -> str | None:
     """The card is optional in what it says, and names are texts."""
     if not isinstance(card, dict):
         return f"the card is {type(card).__name__}; expected a table"
@@ -274,6 +315,8 @@ def _complaint_of_card(card: Any) -> str | None:
     keys = card.get("obs_keys", [])
     if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
         return f"obs_keys on the card are {str(keys)[:100]}; expected a list of texts"
+    if Observations.from_json(card.get("observations", [])).width not in (0, obs_dim):
+        return f"the observations on the card have other than {obs_dim} numbers"
     if not isinstance(card.get("env_kwargs", {}), dict):
         return f"env_kwargs on the card is {type(card['env_kwargs']).__name__}; expected a table"
     return None

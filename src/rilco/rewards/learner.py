@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 
-if TYPE_CHECKING:  # so that whoever only needs DemoArrays does not pay for importing JAX
-    import jax
-
-Normalize = Callable[["jax.Array"], "jax.Array"]
-Info = dict[str, "jax.Array"]
+Normalize = Callable[[jax.Array], jax.Array]
+Info = dict[str, jax.Array]
 
 
 class DemoArrays(NamedTuple):

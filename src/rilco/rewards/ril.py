@@ -21,7 +21,7 @@ import numpy as np
 import optax
 
 from rilco.errors import DemonstrationError
-from rilco.losses import get_loss
+from rilco.losses import LOSSES
 from rilco.rewards.classifier import (
     NonExperts,
     Params,
@@ -80,7 +80,7 @@ def classifier_learner(
 
     The reward is l(-g1), as the paper has it, unless another function of the score g1 is given.
     """
-    loss = get_loss(config.loss).fn
+    loss = LOSSES[config.loss].fn
     optimizer = optax.adam(config.learning_rate)
 
     def init(key: jax.Array, obs_dim: int, action_dim: int) -> ClassifierState:
@@ -166,7 +166,7 @@ def classifier_loss(
     )
     if config.as_published:
         nonexpert_score = jax.lax.stop_gradient(nonexpert_score)
-    loss = get_loss(config.loss).fn
+    loss = LOSSES[config.loss].fn
     terms = empirical_risk(loss, lam, demo_score, policy_score, nonexpert_score, nonexperts.mask)
     penalty = gradient_penalty(params, interpolate(demo, policy, mixing))
     info = terms._asdict() | {
@@ -182,7 +182,7 @@ def find_nonexperts(
 ) -> tuple[NonExperts, Info]:
     """The pairs of the risk's second term, for every classifier: pseudo-labelled, known, both or none."""
     candidates, known = minibatch.demos[:, config.batch :], minibatch.known
-    found, info = _none_of(minibatch.demos), Info()
+    found, info = _all_of(minibatch.demos[:, :0]), Info()  # none, in the shapes of pseudo-labels
     if config.uses_pseudo_labels and config.as_published:
         found = _as_published(params, candidates)
     elif config.uses_pseudo_labels:
@@ -217,11 +217,6 @@ def _as_published(params: Params, candidates: jax.Array) -> NonExperts:
     scores = jax.lax.stop_gradient(jax.vmap(score_joined)(params, candidates))
     several = jnp.sum(scores < 0, axis=1, keepdims=True) > 1
     return NonExperts(candidates, jnp.broadcast_to(several, scores.shape))
-
-
-def _none_of(x: jax.Array) -> NonExperts:
-    """No non-experts for any classifier, in the shapes that `co_pseudo_labels` gives."""
-    return _all_of(x[:, :0])
 
 
 def _all_of(x: jax.Array) -> NonExperts:

@@ -14,8 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from rilco.errors import ConfigError
-from rilco.losses import get_loss
+from rilco.losses import LOSSES
 from rilco.rewards.classifier import (
     Params,
     gradient_penalty,
@@ -52,7 +51,7 @@ from rilco.rewards.vild_sampling import (
 LOGGED_DEMONSTRATORS = 20
 """Most demonstrators whose noise is logged one by one."""
 
-_logistic = get_loss("logistic").fn
+_logistic = LOSSES["logistic"].fn
 
 
 class VildState(NamedTuple):
@@ -90,8 +89,6 @@ def vild(
     num_demonstrators: int,
 ) -> RewardLearner:
     """VILD for demonstrators 0 ... num_demonstrators - 1. The config's loss and pseudo-labels have no part in it."""
-    if num_demonstrators < 1:
-        raise ConfigError(f"vild: expected at least one demonstrator; got {num_demonstrators}.")
     optimizers = optax.adam(config.learning_rate), optax.adam(vild_config.learning_rate)
     setting = Setting(config, vild_config, *optimizers)
     roster_of = remember_last(functools.partial(make_roster, num_demonstrators))

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rilco.errors import DemonstrationError
 from rilco.rewards.config import ClassifierConfig
 from rilco.rewards.learner import DemoArrays
 
@@ -32,20 +31,8 @@ class Roster(NamedTuple):
     count: np.ndarray  # type: ignore[assignment]  # [K], and never the method that it hides
 
 
-def make_roster(num_demonstrators: int, demonstrator: np.ndarray | None) -> Roster:
-    """The roster of ids [N], or an error where they are missing or out of range."""
-    if demonstrator is None:
-        raise DemonstrationError(
-            "demonstrations: vild models each demonstrator's noise, so it must know who made which pair, and these "
-            "demonstrations do not say. Give one file for each demonstrator, or take every episode for a "
-            "demonstrator of its own with --episodes-as-demonstrators."
-        )
-    ids = np.asarray(demonstrator)
-    if ids.min() < 0 or ids.max() >= num_demonstrators:
-        raise DemonstrationError(
-            f"demonstrations: expected demonstrator ids from 0 to {num_demonstrators - 1}; got {ids.min()} to "
-            f"{ids.max()}. Number the demonstrators from 0."
-        )
+def make_roster(num_demonstrators: int, ids: np.ndarray) -> Roster:
+    """The roster of ids [N] from 0 to num_demonstrators - 1, as `Demonstrations` has checked them."""
     count = np.bincount(ids, minlength=num_demonstrators)
     return Roster(np.argsort(ids, kind="stable"), np.cumsum(count) - count, count)
 

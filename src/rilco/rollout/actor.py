@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +12,6 @@ from rilco.errors import TaskError
 from rilco.policy.saved import Policy
 from rilco.rollout.layout import SharedArrays, Sizes
 from rilco.seeding import ACTION_NOISE, EPISODE, EVALUATION, RepositionedGenerator, generator
-from rilco.tasks.batch import Batch
 from rilco.tasks.table import Task
 
 MAX_EVALUATION_STEPS = 10_000  # an environment without a time limit must not hang the run
@@ -34,7 +34,12 @@ class EnvironmentSlice:
         self.rows = slice(first, last)
         self.first = first
         self.batch = task.make_batch(last - first)
-        check_fits(self.batch, sizes, task.name)
+        ours, theirs = (sizes.obs_dim, sizes.actions.size), (self.batch.obs_dim, self.batch.action_dim)
+        if ours != theirs:
+            raise TaskError(
+                f"{task.name}: made again, it has {theirs[0]} observation and {theirs[1]} action dimensions, but "
+                f"{ours[0]} and {ours[1]} are expected. Its spaces must not change."
+            )
         self.obs = np.zeros((sizes.num_envs, sizes.obs_dim), np.float32)
         self.episode = np.zeros(last - first, np.int64)
         self.episode_return = np.zeros(last - first)
@@ -129,16 +134,6 @@ class EnvironmentSlice:
         self.batch.close()
 
 
-def check_fits(batch: Batch, sizes: Sizes, env_name: str) -> None:
-    """Raises TaskError where a worker's environments differ from the one that the run's sizes were read from."""
-    ours, theirs = (sizes.obs_dim, sizes.actions.size), (batch.obs_dim, batch.action_dim)
-    if ours != theirs:
-        raise TaskError(
-            f"{env_name}: made again, it has {theirs[0]} observation and {theirs[1]} action dimensions, but "
-            f"{ours[0]} and {ours[1]} are expected. Its spaces must not change."
-        )
-
-
 def evaluate(
     task: Task, policy: Policy, key: tuple[int, int], episodes: range, total: int, beat: np.ndarray
 ) -> tuple[list[float], list[int]]:
@@ -148,14 +143,13 @@ def evaluate(
     sees a batch of `total` rows (see EnvironmentSlice). A few environments take the episodes in turn. `beat` counts
     steps, for whoever waits.
     """
-    batch = task.make_batch(min(len(episodes), EVALUATION_ENVS))
     seed, occasion = key
     seeds = RepositionedGenerator(seed, EVALUATION)
     obs = np.zeros((total, policy.obs_dim), np.float32)
     returns, lengths = np.zeros(total), np.zeros(total, int)
     waiting = list(reversed(episodes))
-    playing = [-1] * batch.num_envs  # the episode of each environment
-    try:
+    with contextlib.closing(task.make_batch(min(len(episodes), EVALUATION_ENVS))) as batch:
+        playing = [-1] * batch.num_envs  # the episode of each environment
         while True:
             for row, episode in enumerate(playing):
                 if episode < 0 and waiting:
@@ -173,5 +167,3 @@ def evaluate(
             ended = outcome.terminated | outcome.truncated | (lengths[active] >= MAX_EVALUATION_STEPS)
             for i in np.flatnonzero(ended):
                 playing[rows[i]] = -1
-    finally:
-        batch.close()

@@ -79,12 +79,10 @@ def _aligned(size: int) -> int:
 
 def _policy_shapes(sizes: Sizes) -> Shapes:
     widths = (sizes.obs_dim, *sizes.hidden, sizes.action_dim)
-    shapes: Shapes = dict.fromkeys(("obs_mean", "obs_var"), ((sizes.obs_dim,), "float32"))
-    shapes["log_std"] = ((sizes.actions.spread_width,), "float32")
-    for i, (fan_in, fan_out) in enumerate(itertools.pairwise(widths)):
-        shapes[f"layer{i}.weight"] = ((fan_in, fan_out), "float32")
-        shapes[f"layer{i}.bias"] = ((fan_out,), "float32")
-    return shapes
+    layers = [(np.zeros(shape), np.zeros(shape[1])) for shape in itertools.pairwise(widths)]
+    statistics, log_std = np.zeros(sizes.obs_dim), np.zeros(sizes.actions.spread_width)
+    arrays = Policy(statistics, statistics, layers, log_std, actions=sizes.actions).arrays()
+    return {name: (array.shape, "float32") for name, array in arrays.items()}
 
 
 def _transition_shapes(sizes: Sizes) -> Shapes:

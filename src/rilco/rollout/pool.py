@@ -19,7 +19,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from rilco.errors import ConfigError, WorkerError
+from rilco.errors import ConfigError, WorkerError, whole
 from rilco.policy.saved import Policy
 from rilco.rollout.layout import SharedArrays, Sizes, total_bytes
 from rilco.tasks.table import Task
@@ -122,8 +122,7 @@ class RolloutPool:
         common = {"seed": seed, "occasion": occasion, "total": episodes}
         shares = [{**common, "episodes": [a, b]} for a, b in ranges]
         busy = [i for i, (a, b) in enumerate(ranges) if a < b]
-        self._send("evaluate", shares, busy)
-        answers = self._receive("evaluate", busy)
+        answers = self._command("evaluate", shares, busy)
         returns = [value for answer in answers for value in answer["returns"]]
         lengths = [value for answer in answers for value in answer["lengths"]]
         return Evaluation(np.array(returns), np.array(lengths))
@@ -154,23 +153,25 @@ class RolloutPool:
 
     # -- processes -------------------------------------------------------------------------------
 
-    def _command(self, command: str, arguments: Sequence[dict[str, Any]] | None = None) -> list[Any]:
-        self._send(command, arguments or [{}] * len(self._processes))
-        return self._receive(command)
-
-    def _send(
-        self, command: str, arguments: Sequence[dict[str, Any]], workers: Sequence[int] | None = None
-    ) -> None:
-        for i in range(len(self._processes)) if workers is None else workers:
-            message = json.dumps({"command": command, "arguments": arguments[i]}).encode()
+    def _command(
+        self,
+        command: str,
+        arguments: Sequence[dict[str, Any]] | None = None,
+        workers: Sequence[int] | None = None,
+    ) -> list[Any]:
+        """Give a command to all workers or some, each with its arguments, and return their answers."""
+        wanted = range(len(self._processes)) if workers is None else workers
+        for i in wanted:
+            given = {} if arguments is None else arguments[i]
+            message = json.dumps({"command": command, "arguments": given}).encode()
             try:
                 self._processes[i].connection.send_bytes(message)
             except OSError:
                 raise self._lost(i, command) from None
+        return self._receive(command, wanted)
 
-    def _receive(self, command: str, workers: Sequence[int] | None = None) -> list[Any]:
+    def _receive(self, command: str, wanted: Sequence[int]) -> list[Any]:
         """Wait for all answers, in whatever order they come; the first failure ends the pool."""
-        wanted = range(len(self._processes)) if workers is None else workers
         answers: dict[int, Any] = {}
         pending = {self._processes[i].connection: i for i in wanted}
         seen = self._shared["beat"].copy()
@@ -243,8 +244,10 @@ class RolloutPool:
         self.close()
 
 
-def default_workers() -> int:
-    """One a core that this process may use."""
+def num_workers(wanted: int | None = None) -> int:
+    """As many as are wanted, or one a core that this process may use."""
+    if wanted is not None:
+        return whole("workers", wanted)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,8 @@ class Actions:
     """The least value of each choice, or the value of quantities that 0 stands for."""
     scale: tuple[float, ...] = ()
     """One unit of each quantity; 0 where only demonstrations can tell. Empty: quantities are written as they are."""
+    bounded: tuple[bool, ...] = field(default=(), compare=False)
+    """Which quantities the environment takes no larger than one unit. Empty: none."""
 
     @property
     def size(self) -> int:
@@ -48,6 +50,12 @@ class Actions:
         return 0 if self.choices else self.size
 
     @property
+    def units(self) -> tuple[np.ndarray, np.ndarray]:
+        """[size] float32: the quantities that 0 stands for, and one unit of each."""
+        origin, scale = self.origin or (0.0,) * self.size, self.scale or (1.0,) * self.size
+        return np.array(origin, np.float32), np.array(scale, np.float32)
+
+    @property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """[size] float32: the least and the largest values; infinite where the space has no bounds."""
         first = np.array(self.origin or (0.0,) * self.size)
@@ -62,9 +70,7 @@ class Actions:
     def encode(self, action: np.ndarray) -> np.ndarray:
         """Convert from files [..., size] to learners [..., width]."""
         if self.choices:
-            index = np.rint(action - np.asarray(self.origin)).astype(np.int64)
-            columns = [np.eye(n, dtype=np.float32)[index[..., k]] for k, n in enumerate(self.choices)]
-            return np.concatenate(columns, axis=-1)
+            return one_hot(np.rint(action - np.asarray(self.origin)).astype(np.int64), self.choices)
         if not self.scale:
             return action
         return ((action - np.asarray(self.origin)) / np.asarray(self.scale)).astype(np.float32)
@@ -72,11 +78,17 @@ class Actions:
     def decode(self, written: np.ndarray) -> np.ndarray:
         """Convert from learners [..., width] to the environment, flat: [..., size]."""
         if self.choices:
-            index = np.stack([np.argmax(part, axis=-1) for part in self.split(written)], axis=-1)
-            return (index + np.asarray(self.origin)).astype(np.float32)
+            return (self._largest(written) + np.asarray(self.origin)).astype(np.float32)
         if not self.scale:
             return written
         return written * np.array(self.scale, np.float32) + np.array(self.origin, np.float32)
+
+    def clip(self, action: np.ndarray) -> np.ndarray:
+        """[..., size] as the environment executes them: within its bounds, where it has some."""
+        if not any(self.bounded):
+            return action
+        low, high = (np.where(self.bounded, bound, np.nan) for bound in self.bounds)
+        return np.fmin(np.fmax(action, low), high).astype(np.float32)
 
     def shaped(self, action: np.ndarray) -> np.ndarray:
         """[n, size] as the environment takes them: [n, *shape], and whole numbers where they are choices."""
@@ -97,9 +109,11 @@ class Actions:
             return output if noise is None else output + noise * std
         if noise is not None:
             output = output + noise  # the largest logit plus Gumbel noise is a sample
-        best = [np.argmax(part, axis=-1) for part in self.split(output)]
-        one_hot = [np.eye(n, dtype=np.float32)[k] for k, n in zip(best, self.choices, strict=True)]
-        return np.concatenate(one_hot, axis=-1)
+        return one_hot(self._largest(output), self.choices)
+
+    def _largest(self, written: np.ndarray) -> np.ndarray:
+        """[..., size]: which value of each choice has the largest number."""
+        return np.stack([np.argmax(part, axis=-1) for part in self.split(written)], axis=-1)
 
     def split(self, written: Any) -> list[Any]:
         """The part of each choice, of NumPy's arrays or JAX's."""
@@ -107,7 +121,7 @@ class Actions:
         return [written[..., a:b] for a, b in itertools.pairwise(edges)]
 
     def fitted(self, action: np.ndarray | None) -> Actions:
-        """Take the units of demonstrations [N, size] where the space has none; without demonstrations, 1."""
+        """Take the units of demonstrations [N, size], their root mean square, where the space has none. Without them, 1."""
         if self.choices or not self.scale:
             return self
         origin, scale = np.array(self.origin), np.array(self.scale)
@@ -115,7 +129,9 @@ class Actions:
         if action is None:
             scale[unknown] = 1.0
         elif unknown.any():
-            scale[unknown] = sizes_of(action)[unknown]
+            # Not their spread: an expert whose actions hardly vary would leave nothing to explore.
+            size = np.sqrt(np.mean(np.square(action, dtype=np.float64), axis=0))
+            scale[unknown] = np.where(size > 0, size, 1.0)[unknown]
         plain = not origin.any() and (scale == 1.0).all()
         kept = ((), ()) if plain else (tuple(origin.tolist()), tuple(scale.tolist()))
         return dataclasses.replace(self, origin=kept[0], scale=kept[1])
@@ -148,6 +164,7 @@ class Actions:
             real = all(math.isfinite(value) for value in (*actions.origin, *actions.scale))
             lengths = (len(actions.choices), len(actions.origin), len(actions.scale))
             known = lengths in ((0, 0, 0), (0, size, size), (size, size, 0))
+            whole &= all(type(flag) is bool for flag in actions.bounded) and len(actions.bounded) in (0, size)
             if whole and real and known and min(actions.scale, default=1.0) > 0.0:
                 return actions
         except (AttributeError, TypeError, OverflowError):
@@ -159,10 +176,7 @@ AS_THEY_ARE = Actions((0,))
 """Stands for the environment's own actions, quantities of whatever number there are."""
 
 
-def sizes_of(action: np.ndarray) -> np.ndarray:
-    """[size]: root mean square of demonstrated actions [N, size]; 1 where all are 0.
-
-    Not their spread: an expert whose actions hardly vary would leave nothing to explore.
-    """
-    size = np.sqrt(np.mean(np.square(action, dtype=np.float64), axis=0))
-    return np.where(size > 0, size, 1.0)
+def one_hot(index: np.ndarray, counts: Sequence[int]) -> np.ndarray:
+    """[..., n] whole numbers from 0 on, the k-th below counts[k], as float32 side by side: [..., sum of counts]."""
+    columns = [np.eye(count, dtype=np.float32)[index[..., k]] for k, count in enumerate(counts)]
+    return np.concatenate(columns, axis=-1)

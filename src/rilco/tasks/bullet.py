@@ -33,7 +33,7 @@ FRAME_WIDTH, FRAME_HEIGHT = 320, 240
 class BulletBatch:
     """`num_envs` environments of one robot."""
 
-    def __init__(self, robot: Robot, num_envs: int, *, time_limit: int | None = TIME_LIMIT) -> None:
+    def __init__(self, robot: Robot, num_envs: int, *, time_limit: float = TIME_LIMIT) -> None:
         pybullet = _import_pybullet()
         self.robot = robot
         self.num_envs = num_envs
@@ -44,7 +44,11 @@ class BulletBatch:
         self.saved = [pybullet.saveState(physicsClientId=client) for client in self.clients]
         self._read_model()
         self.parts = _fitted_parts(robot, self.torso, tuple(self.joints)) if self.torso >= 0 else None
-        self._allocate()
+        self._read = self._read_planar if self.torso >= 0 else self._read_floating
+        self.obs_dim, self.action_dim = robot.obs_dim, robot.action_dim
+        self.foot_contact = np.zeros((num_envs, len(robot.feet)), np.float32)
+        self.initial_z, self.potential = np.zeros(num_envs), np.zeros(num_envs)
+        self.steps = np.zeros(num_envs, np.int64)
 
     def _read_model(self) -> None:
         """Joint and link indices from the first client; all clients loaded the same file."""
@@ -68,15 +72,6 @@ class BulletBatch:
         floor, _ = pybullet.getBasePositionAndOrientation(0, physicsClientId=client)
         self.num_parts = count + (self.torso == -1)  # body parts of the robot, the floor not counted
         self.target_with_floor = np.array([TARGET_X, 0.0]) - np.array(floor[:2]) / (self.num_parts + 1)
-
-    def _allocate(self) -> None:
-        n = self.num_envs
-        self.obs_dim, self.action_dim = self.robot.obs_dim, self.robot.action_dim
-        self._read = self._read_planar if self.torso >= 0 else self._read_floating
-        self.foot_contact = np.zeros((n, len(self.robot.feet)), np.float32)
-        self.initial_z = np.zeros(n)
-        self.potential = np.zeros(n)
-        self.steps = np.zeros(n, np.int64)
 
     # -- the two calls of the inner loop ---------------------------------------------------------
 
@@ -132,8 +127,6 @@ class BulletBatch:
         terminated = ~np.isfinite(obs).all(axis=1)
         if self.robot.ends_when_fallen:
             terminated |= fallen
-        if self.time_limit is None:
-            return Step(obs, reward, terminated, np.zeros(len(obs), bool))
         return Step(obs, reward, terminated, self.steps[index] >= self.time_limit)
 
     # -- the simulator ---------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import gymnasium
 from gymnasium.envs.registration import EnvSpec
 
 from rilco.errors import ConfigError, TaskError
+from rilco.tasks.robots import ROBOTS
 
 MOVE_IT = (
     "Worker processes import environments by name. Define it at the top of a module of its own, for example "
@@ -26,6 +27,8 @@ MOVE_IT = (
 
 def name_environment(env: Any, kwargs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """A name and keyword arguments by which anybody can make what was given: an id, a factory or an `EnvSpec`."""
+    if not isinstance(kwargs, Mapping):
+        raise ConfigError(f'--env-kwargs {kwargs!r}: expected a table, such as {{"gravity": 3.7}}.')
     if isinstance(env, functools.partial):
         if env.args:
             raise ConfigError(
@@ -55,8 +58,9 @@ def make_environment(
         env = gymnasium.make(name, **options) if factory is None else factory(**options)
     except Exception as error:  # an environment's constructor may raise anything
         given = f" with {options}" if options else ""
+        meant = f" Did you mean --task {name}?" if name in ROBOTS else ""
         raise TaskError(
-            f"--env {name}: it could not be made{given}: {type(error).__name__}: {str(error).rstrip('.')}. Check the "
+            f"--env {name}: it could not be made{given} ({type(error).__name__}: {error}).{meant} Check the "
             "name and its keyword arguments. An environment of yours is named 'module:EnvId-v0' or 'module:factory'. "
             "Workers import that module, and know no id that only your program registers. It must be importable "
             "(set PYTHONPATH=. for one in this folder)."
@@ -84,7 +88,7 @@ def find_factory(name: str) -> Callable[..., Any] | None:
 def _name_callable(factory: Callable[..., Any]) -> str:
     module, path = getattr(factory, "__module__", None), getattr(factory, "__qualname__", None)
     shown = f"env={path or factory!r}"
-    if path == "<lambda>":
+    if path is not None and path.endswith("<lambda>"):
         raise ConfigError(f"{shown}: a lambda has no name. {MOVE_IT}")
     if module is None or path is None or "<locals>" in path:
         raise ConfigError(f"{shown}: is made inside a function or has no name. {MOVE_IT}")

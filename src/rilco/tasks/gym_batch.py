@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -12,12 +13,11 @@ from gymnasium.spaces import Box
 from rilco.errors import TaskError
 from rilco.tasks.batch import Spaces, Step
 from rilco.tasks.factory import make_environment
+from rilco.tasks.observations import LARGEST_OBS
 from rilco.tasks.spaces import read_spaces
 
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "MUJOCO_GL")
 """Environment variables, one of which says what MuJoCo draws with."""
-LARGEST = 1e15
-"""Largest number in an observation: squares of larger ones overflow."""
 
 
 class GymBatch:
@@ -73,12 +73,18 @@ class GymBatch:
         return shaped.astype(space.dtype)
 
     def render(self, row: int) -> np.ndarray:
-        if hasattr(self.envs[row].unwrapped, "mujoco_renderer") and not any(map(os.environ.get, DISPLAYS)):
-            raise TaskError(  # MuJoCo would end the process
-                f"{self.name}: there is no display to draw on. MuJoCo draws without one with MUJOCO_GL=egl or "
-                "MUJOCO_GL=osmesa in the environment, where one of these is installed."
-            )
-        frame = self.envs[row].render()
+        mujoco = hasattr(self.envs[row].unwrapped, "mujoco_renderer")
+        if mujoco and not any(map(os.environ.get, DISPLAYS)):
+            os.environ["MUJOCO_GL"] = "egl"  # which needs no display; without it MuJoCo would end the process
+        try:
+            frame: Any = self.envs[row].render()
+        except Exception as error:
+            if not mujoco:
+                raise
+            raise TaskError(
+                f"{self.name}: MuJoCo cannot draw here ({type(error).__name__}: {error}). Without a display it needs EGL or "
+                "OSMesa: MUJOCO_GL=egl or MUJOCO_GL=osmesa in the environment, where one of these is installed."
+            ) from error
         if not isinstance(frame, np.ndarray):
             raise TaskError(f"{self.name}: render() gave {type(frame).__name__}, not an RGB array.")
         return frame
@@ -90,16 +96,13 @@ class GymBatch:
 
 def find_spaces(env: str, env_kwargs: Mapping[str, Any], obs_keys: Sequence[str]) -> Spaces:
     """Make and reset an environment to read its spaces, so that faults show before anything is learned."""
-    batch = GymBatch(env, 1, env_kwargs, obs_keys)
-    try:
+    with contextlib.closing(GymBatch(env, 1, env_kwargs, obs_keys)) as batch:
         obs = batch.reset([0], [np.random.default_rng(0)])
         check_same(env, batch.spaces, read_spaces(batch.envs[0], env, obs_keys))
-    finally:
-        batch.close()
     largest = np.abs(obs).max()
-    if not largest < LARGEST:  # NaN is refused too
+    if not largest < LARGEST_OBS:  # NaN is refused too
         raise TaskError(
-            f"--env {env}: its first observation holds {largest:g}; expected finite numbers below {LARGEST:g}, whose "
+            f"--env {env}: its first observation holds {largest:g}; expected finite numbers below {LARGEST_OBS:g}, whose "
             "squares do not overflow. Scale the observations in the environment."
         )
     return batch.spaces

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import gymnasium
@@ -21,7 +22,7 @@ class BulletEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f"render_mode {render_mode!r} is not supported; expected None or 'rgb_array'")
         self.render_mode = render_mode
-        self._batch = BulletBatch(ROBOTS[task], 1, time_limit=None)
+        self._batch = BulletBatch(ROBOTS[task], 1, time_limit=math.inf)
         self._first = True
         self.action_space = Box(-1.0, 1.0, (self._batch.action_dim,), np.float32)
         self.observation_space = Box(-5.0, 5.0, (self._batch.obs_dim,), np.float32)

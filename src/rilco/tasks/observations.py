@@ -1,19 +1,23 @@
 """Observations as one flat vector, whatever the environment calls them.
 
 A dictionary is flattened in the order of its sorted names, `a`, `b/x`, `b/y`. HDF5 lists the parts of a file in the same
-order, so an environment and its demonstrations cannot differ. Chosen names (`--obs-keys`) come in the order given. Numbers are taken as they are, and a discrete value becomes one-hot. Images are not supported: networks
-here see flat vectors only. Choose other keys, or turn images into features with a wrapper of the environment.
+order, so an environment and its demonstrations cannot differ. Chosen names (`--obs-keys`) come in the order given. Numbers
+are taken as they are, and a discrete value becomes one-hot. Images are not supported: networks here see flat vectors only.
+Choose other keys, or turn images into features with a wrapper of the environment.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from rilco.errors import DemonstrationError, TaskError
+from rilco.tasks.actions import one_hot
+
+LARGEST_OBS = 1e15  # squares of larger numbers overflow in sums of float32
 
 
 @dataclass(frozen=True)
@@ -45,10 +49,7 @@ class Part:
                 f"{where}: the observation {self.name or 'itself'} holds {values[row, column]:g} in row {row}; expected "
                 f"a whole number from {first} to {first + self.choices[column] - 1}. Fix the data."
             )
-        rows = index.astype(np.int64)
-        return np.concatenate(
-            [np.eye(n, dtype=np.float32)[rows[:, k]] for k, n in enumerate(self.choices)], axis=1
-        )
+        return one_hot(index.astype(np.int64), self.choices)
 
 
 @dataclass(frozen=True)
@@ -76,11 +77,29 @@ class Observations:
             return flat
         pieces = []
         for part in self.parts:
-            values = np.ravel(_entry(obs, part.name, env_name))
+            values = np.ravel(_entry(obs, part.name, f"--env {env_name}"))
             if values.size != part.size:
                 raise _changed(env_name, part.name, part.size, values.size)
             pieces.append(part.encode(values[None], env_name)[0])
         return np.concatenate(pieces)
+
+    def flatten_batch(self, obs: Any, where: str) -> np.ndarray:
+        """[width] of one observation, or [n, width] where the entries have an axis of n more."""
+        values = [np.asarray(_entry(obs, part.name, where)) for part in self.parts]
+        counts = {array.size / part.size for part, array in zip(self.parts, values, strict=True)}
+        if len(counts) > 1 or not min(counts).is_integer():
+            shapes = [list(array.shape) for array in values]
+            raise TaskError(
+                f"{where}: observations have the shapes {shapes}; expected {[part.size for part in self.parts]} numbers "
+                "for each. Give all of them, in the shapes of the environment's space."
+            )
+        pairs = zip(self.parts, values, strict=True)
+        flat = np.concatenate(
+            [part.encode(array.reshape(-1, part.size), where) for part, array in pairs], axis=1
+        )
+        first, own_axes = values[0], 0 if self.parts[0].choices and self.parts[0].size == 1 else 1
+        several = len(flat) != 1 or (first.ndim > own_axes and len(first) == 1)
+        return flat if several else flat[0]
 
     def encode(self, obs: np.ndarray, where: str) -> np.ndarray:
         """[N, width] of demonstrations that hold discrete parts as one number each; flat ones stay as they are."""
@@ -92,6 +111,27 @@ class Observations:
             [part.encode(values, where) for part, values in zip(self.parts, columns, strict=True)], axis=1
         )
 
+    @classmethod
+    def from_json(cls, table: Any) -> Observations:
+        """What `described` wrote. Raises ValueError unless it describes observations."""
+        try:
+            parts = tuple(Part(p["name"], p["size"], tuple(p["choices"]), tuple(p["least"])) for p in table)
+            counts = [count for part in parts for count in (part.size, *part.choices)]
+            first = [value for part in parts for value in part.least]
+            lengths = [(len(part.choices), len(part.least)) for part in parts]
+            known = all(each in ((0, 0), (p.size, p.size)) for each, p in zip(lengths, parts, strict=True))
+            whole = all(type(value) is int for value in (*counts, *first)) and min(counts, default=1) > 0
+            if known and whole and all(isinstance(part.name, str) for part in parts):
+                return cls(parts)
+        except (KeyError, TypeError):
+            pass
+        raise ValueError(f"its observations are described by {str(table)[:200]}, which no environment has")
+
+    def described(self) -> list[dict[str, Any]]:
+        """The parts as JSON holds them; empty where an observation is an array of quantities already."""
+        plain = not self.names and not any(part.choices for part in self.parts)
+        return [] if plain else [asdict(part) for part in self.parts]
+
     def choose(self, obs: np.ndarray, names: Sequence[str]) -> np.ndarray:
         """[N, width] to the columns of some parts, in the order given."""
         columns = np.split(obs, np.cumsum([part.width for part in self.parts])[:-1], axis=1)
@@ -99,12 +139,11 @@ class Observations:
         return np.concatenate([named[name] for name in names], axis=1)
 
 
-def _entry(obs: Any, name: str, env_name: str) -> Any:
+def _entry(obs: Any, name: str, where: str) -> Any:
     for key in name.split("/") if name else ():
         if not isinstance(obs, Mapping) or key not in obs:
             raise TaskError(
-                f"--env {env_name}: an observation has no part {name!r}, although its space does. Fix the "
-                "environment."
+                f"{where}: an observation has no part {name!r}, although the environment's space does. Give it, too."
             )
         obs = obs[key]
     return obs
@@ -116,13 +155,3 @@ def _changed(env_name: str, name: str, expected: int, got: int) -> TaskError:
         f"--env {env_name}: a{part} observation has {got} numbers, but its space had {expected} when the environment "
         "was made. Spaces must not change: fix the environment."
     )
-
-
-def check_keys(wanted: Sequence[str], available: Sequence[str], env_name: str) -> None:
-    """Raises TaskError unless the environment has all of these parts."""
-    for name in wanted:
-        if name not in available:
-            raise TaskError(
-                f"--obs-keys {','.join(wanted)}: {env_name} has no observation {name!r}; it has "
-                f"{', '.join(available)}. Choose among these."
-            )

@@ -12,7 +12,7 @@ from gymnasium import spaces as gym
 from rilco.errors import TaskError
 from rilco.tasks.actions import Actions
 from rilco.tasks.batch import Spaces
-from rilco.tasks.observations import Observations, Part, check_keys
+from rilco.tasks.observations import Observations, Part
 
 LARGEST_RANGE = 1e30  # float32 can hold; a wider space is as good as unbounded
 IMAGE_DIMENSIONS = 2
@@ -40,11 +40,9 @@ def read_actions(space: gym.Space[Any], env_name: str) -> Actions:
             low, high = (np.ravel(bound).astype(np.float64) for bound in (space.low, space.high))
             bounded = (high - low < LARGEST_RANGE) & (high > low)
             with np.errstate(invalid="ignore", over="ignore"):
-                origin, scale = (
-                    np.where(bounded, (low + high) / 2, 0.0),
-                    np.where(bounded, (high - low) / 2, 0.0),
-                )
-            return Actions(space.shape, (), tuple(origin.tolist()), tuple(scale.tolist()))
+                origin = np.where(bounded, (low + high) / 2, 0.0)
+                scale = np.where(bounded, (high - low) / 2, 0.0)
+            return Actions(space.shape, (), *(tuple(part.tolist()) for part in (origin, scale, bounded)))
     raise TaskError(
         f"--env {env_name}: its action space is {space}; supported are Discrete, MultiDiscrete and MultiBinary, and Box "
         "of floating-point numbers. Wrap the environment so that it has one of these."
@@ -56,7 +54,12 @@ def read_observations(space: gym.Space[Any], env_name: str, obs_keys: Sequence[s
     if not isinstance(space, gym.Dict):
         return Observations((_part("", space, env_name),))
     leaves = dict(sorted(_leaves(space)))
-    check_keys(obs_keys, list(leaves), env_name)
+    for name in obs_keys:
+        if name not in leaves:
+            raise TaskError(
+                f"--obs-keys {','.join(obs_keys)}: {env_name} has no observation {name!r}; it has "
+                f"{', '.join(leaves)}. Choose among these."
+            )
     return Observations(tuple(_part(name, leaves[name], env_name) for name in obs_keys or leaves))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -60,14 +60,35 @@ class Task:
             object.__setattr__(self, "env", env)
             object.__setattr__(self, "env_kwargs", kwargs)
 
+    @classmethod
+    def of(
+        cls,
+        task: Task | str | None = None,
+        env: Any = None,
+        env_kwargs: Mapping[str, Any] | None = None,
+        obs_keys: Sequence[str] = (),
+    ) -> Task:
+        """The environment that a user names; either name may be a `Task` already, to which the rest is added."""
+        given = env if task is None else task
+        if isinstance(given, Task) and None in (task, env):
+            kwargs = {**given.env_kwargs, **(env_kwargs or {})}
+            return replace(given, env_kwargs=kwargs, obs_keys=given.obs_keys or tuple(obs_keys))
+        return cls(task, env, env_kwargs or {}, tuple(obs_keys))  # type: ignore[arg-type]
+
     @property
     def name(self) -> str:
         return self.task or self.env or ""
 
-    def details(self) -> dict[str, Any]:
-        """Entries of a policy's card that say how its environment is made; empty where it has its defaults."""
-        details = {"env_kwargs": dict(self.env_kwargs), "obs_keys": list(self.obs_keys)}
-        return {name: value for name, value in details.items() if value}
+    def card(self) -> dict[str, Any]:
+        """Entries of a policy's card: how its environment is made, and what it shows where that is no plain array."""
+        shown = self.spaces().observations.described() if self.env else []
+        details = {
+            "env_kwargs": dict(self.env_kwargs),
+            "obs_keys": list(self.obs_keys),
+            "observations": shown,
+        }
+        own = {name: value for name, value in details.items() if value}
+        return {"task": self.task, "env": self.env, **own}
 
     def make_batch(self, num_envs: int, *, render: bool = False) -> Batch:
         """Environments of this task, stepped together."""
