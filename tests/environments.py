@@ -51,10 +51,15 @@ class Hangs(Drift):
 
 
 class Slow(Drift):
-    """Takes its time."""
+    """Takes its time, until there is a certain file."""
+
+    def __init__(self, until: str = "") -> None:
+        super().__init__()
+        self.until = until
 
     def step(self, action):
-        time.sleep(0.02)
+        if not (self.until and os.path.exists(self.until)):
+            time.sleep(0.02)
         return super().step(action)
 
 

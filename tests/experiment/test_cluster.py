@@ -117,17 +117,29 @@ def kill_node(raylet: int) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
+# Neither run can end before both have begun, however late a node starts its own.
+SLOW_UNTIL = """
+from tests.experiment.tiny import tiny
+
+def grid():
+    for seed in (1, 2):
+        yield f"good/seed-{seed}", tiny("Slow", env_kwargs={"until": "HURRY"}, seed=seed, steps=10_000, evaluate_every=2000)
+"""
+
+
 @has_ray
 @pytest.mark.slow
 def test_a_killed_node_loses_nothing(tmp_path: Path, cluster) -> None:
     """Runs go on elsewhere from their checkpoints, and end with the bytes of a sweep on one machine."""
     address, raylet = cluster
-    grid, out = grid_file(tmp_path, 10_000), tmp_path / "out"
+    hurry, grid, out = tmp_path / "hurry", tmp_path / "grid.py", tmp_path / "out"
+    grid.write_text(SLOW_UNTIL.replace("HURRY", str(hurry)))
     names = ("good/seed-1", "good/seed-2")
-    arguments = ("--engine", "ray", "--address", address, "--checkpoint-every", 20)
+    arguments = ("--engine", "ray", "--address", address, "--checkpoint-every", 5)
     process = start_sweep(grid, "--out", out, *arguments)
     wait_until(lambda: all(list((out / name).glob("checkpoints/*.json")) for name in names), process)
     kill_node(raylet)
+    hurry.touch()
     said, errors = process.communicate()
     assert process.returncode == 0, errors
     assert "2 finished" in said
