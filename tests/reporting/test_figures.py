@@ -9,12 +9,10 @@ import pytest
 from tests.reporting.runs import EVERY, add_cells, write_run
 
 from rilco.experiment.published import MAIN, CellKey, load_published
-from rilco.losses import LOSSES
 from rilco.reporting.aggregate import experts, scores_at
 from rilco.reporting.cells import sort_results
 from rilco.reporting.drawing import draw_figure
 from rilco.reporting.figures import draw_curves, draw_finals, draw_scores, main_methods, report_figures
-from rilco.reporting.loss_figure import BOUNDED, UNBOUNDED
 from rilco.reporting.style import in_order, method_style
 from rilco.runs.results import read_results
 
@@ -145,10 +143,6 @@ def test_scores_are_shares_of_the_experts_return(tmp_path: Path) -> None:
     assert gail.mean == pytest.approx(0.6)
     assert gail.improvement == 1.0
     assert gail.published_mean is not None
-
-
-def test_every_loss_is_in_the_figure() -> None:
-    assert {*BOUNDED, *UNBOUNDED} == set(LOSSES)
 
 
 def test_the_same_runs_give_the_same_bytes(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from rilco.reporting.cells import sort_results
 from rilco.reporting.drawing import draw_figure
 from rilco.reporting.figures import other_figures, report_figures
 from rilco.reporting.html import element, joined
-from rilco.reporting.loss_figure import loss_figure
 from rilco.reporting.sections import Content, all_sections
 from rilco.reporting.seeds import compare_seeds, seeds_figures
 from rilco.runs.paths import CONFIG, METRICS
@@ -57,7 +56,6 @@ def report(
         *report_figures(found.cells, expert, scores),
         *other_figures(found.others),
         *seeds_figures(seeds),
-        loss_figure(),
     ]
     say(f"drawing {len(figures)} figures")
     drawn = {figure.name: draw_figure(figure) for figure in figures}

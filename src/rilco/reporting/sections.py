@@ -1,4 +1,4 @@
-"""The sections of the page. Each is a function of the content that yields its parts; one that yields none is left out."""
+"""The sections of the page: an entry each in `SECTIONS`. One without figures and other parts is left out."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import NamedTuple
 
 from rilco.experiment.published import PUBLISHED_RETURNS
 from rilco.reporting import tables
@@ -19,11 +20,16 @@ from rilco.reporting.summary import caveats, summary
 from rilco.words import listed
 
 CAPTIONS = {
-    "final": "Final return against noise rate; markers are ours, dashed lines published.",
-    "losses": "The losses of the paper’s Table 1, as rilco computes them.",
+    "seeds": "Every run by itself, in the same million transitions. Hollow: published. Filled: ours. Bars: means.",
+    "final": "Final return against noise rate. Filled markers are ours, with standard errors over seeds. Dashed lines with bands "
+    "are the published after 20 million transitions. Hollow markers are the published after as many transitions as ours.",
+    "curves": "Learning curves at noise rate {rate}. Solid: ours. Dashed: published.",
+    "gaussian": "Learning curves at noise rate {rate}. Solid: ours. Dashed: published.",
+    "over-tasks": "Interquartile mean over the tasks, with its 95% interval where every task has at least two runs. The black tick "
+    "is the mean of the published curves after as many transitions as ours, as shares of the paper’s experts.",
     "other": "Learning curves: return against transitions.",
 }
-"""Of figures that are not learning curves at one noise rate, beside the published."""
+"""Of figures, by how their names begin."""
 
 
 @dataclass(frozen=True)
@@ -44,25 +50,33 @@ class Content:
     """Of the cells that have published runs."""
 
 
-Section = Callable[[Content], Iterator[Markup]]
+class Section(NamedTuple):
+    """A section of the page: what it is about, then its figures, then other parts."""
+
+    title: str
+    about: str = ""
+    figures: str = "none"
+    """How the names of its figures begin."""
+    parts: Callable[[Content], Iterator[Markup]] = lambda content: iter(())
 
 
 def all_sections(content: Content) -> dict[str, tuple[str, list[Markup]]]:
     """Title and parts of each section, by its anchor."""
-    made = {name: (title, list(make(content))) for name, (title, make) in SECTIONS.items()}
-    return {name: section for name, section in made.items() if section[1]}
+    made = {}
+    for name, section in SECTIONS.items():
+        figures = [figure for each, figure in content.figures.items() if each.startswith(section.figures)]
+        parts = [*map(figure_block, figures), *section.parts(content)]
+        if parts:
+            about = [element("p", section.about)] if section.about else []
+            made[name] = section.title, [*about, *parts]
+    return made
 
 
-def paragraph(*children: str) -> Markup:
-    return element("p", *children)
-
-
-def note(text: str) -> Markup:
-    return element("p", text, class_="note")
-
-
-def figure_block(figure: Drawn, caption: str) -> Markup:
+def figure_block(figure: Drawn) -> Markup:
     """A figure in a box that scrolls by itself, with links to its files."""
+    name = figure.name.removeprefix("ablation-")
+    kind = next(kind for kind in CAPTIONS if name.startswith(kind))
+    caption = CAPTIONS[kind].format(rate=name.removeprefix(f"{kind}-"))
     image = element("img", src=data_uri("image/svg+xml", figure.svg), alt=figure.alt)
     png = element("a", "PNG", href=f"figures/{figure.name}.png")
     svg = element("a", "SVG", href=f"figures/{figure.name}.svg")
@@ -75,152 +89,107 @@ def figure_block(figure: Drawn, caption: str) -> Markup:
     )
 
 
-def summary_section(content: Content) -> Iterator[Markup]:
-    yield paragraph(
-        "A policy is learned from demonstrations. A part of them, the noise, comes from worse demonstrators than the "
-        "expert, and nothing says which part. Ordinary imitation copies the noise, too; RIL-Co is meant not to. "
-        "Every number of ours stands beside the one that the authors published."
-    )
-    yield element(
-        "ul",
-        *(element("li", sentence) for sentence in summary(content.found, content.seeds)),
-        class_="summary",
-    )
+def summary_parts(content: Content) -> Iterator[Markup]:
+    sentences = summary(content.found, content.seeds)
+    yield element("ul", *(element("li", sentence) for sentence in sentences), class_="summary")
     if mind := caveats(content.found):
-        yield note(" ".join(mind))
+        yield element("p", " ".join(mind), class_="note")
 
 
-def seeds_section(content: Content) -> Iterator[Markup]:
-    if not content.seeds:
-        return
-    yield paragraph(
-        "Do our runs and the published ones come from one distribution? Each run counts with the mean of its "
-        "evaluations in one million of transitions: the second, and the last that two runs have. Welch’s test compares "
-        "the two groups. Holm’s correction allows for the number of cells."
-    )
-    caption = "Every run by itself, in the same million of transitions. Hollow: published. Filled: ours. Bars: means."
-    yield figure_block(content.figures["seeds"], caption)
-    yield tables.seeds_table(content.seeds)
-
-
-def final_section(content: Content) -> Iterator[Markup]:
+def final_parts(content: Content) -> Iterator[Markup]:
     if not content.found.cells:
         return
-    yield paragraph(
-        "The final return of a run is the mean of its evaluations over its last 640,000 transitions. The paper’s runs "
-        "have 20 million. Shorter runs of ours stand beside the published return after as many transitions, and "
-        "beside the published return in the end."
-    )
     experts = [
         f"{task_label(task)} {number(value)} ({number(PUBLISHED_RETURNS[task][0])})"
         for task, value in content.experts.items()
     ]
-    yield paragraph(
+    yield element(
+        "p",
         "The dotted line is the return of the expert that comes with rilco, with that of the paper’s in brackets: "
-        f"{listed(experts)}. Returns also differ because the experts do."
+        f"{listed(experts)}. Returns also differ because the experts do.",
     )
-    if "final" in content.figures:
-        yield figure_block(
-            content.figures["final"],
-            "Final return against noise rate. Filled markers with error bars (standard error over seeds) are ours. "
-            "Dashed lines with bands are the published means and standard errors after 20 million transitions. Hollow "
-            "markers are the published curve at the length of our runs.",
-        )
     yield tables.final_tables(content.found.cells)
 
 
-def figures_section(prefix: str, about: str) -> Section:
-    """A section of the figures with this prefix, after what they are about."""
-
-    def make(content: Content) -> Iterator[Markup]:
-        found = {name: figure for name, figure in content.figures.items() if name.startswith(prefix)}
-        if found:
-            yield paragraph(about)
-        for name, figure in found.items():
-            kind, _, rate = name.removeprefix("ablation-").partition("-")
-            caption = f"Learning curves at noise rate {rate}; solid ours, dashed published."
-            yield figure_block(figure, CAPTIONS.get(kind, caption))
-
-    return make
-
-
-curve_section = figures_section(
-    "curves-",
-    "Return of the deterministic policy during training, averaged over stretches of 400,000 transitions, as the published "
-    "curves are. Shading is the standard error over seeds. BC collects no transitions; its axis counts training "
-    "iterations, at 640 each.",
-)
-ablation_section = figures_section(
-    "ablation-",
-    "RIL-Co with parts replaced. The logistic loss, which is not symmetric, replaces AP. In RIL-P one classifier labels "
-    "for itself, instead of two that label for each other. The authors’ code of RIL-P gives its pseudo-labels no gradient. "
-    "rilco follows the paper’s equation, so there the two may differ.",
-)
-gaussian_section = figures_section(
-    "gaussian-",
-    "Another noise: the expert’s own actions with Gaussian noise added. VILD assumes this of its data, and on Ant it does "
-    "well in the paper.",
-)
-
-
-def other_section(content: Content) -> Iterator[Markup]:
-    about = "Runs for which nothing is published: other environments, demonstrations or versions of rilco."
-    yield from figures_section("other-", about)(content)
-    if content.found.others:
-        yield tables.other_table(content.found.others)
-
-
-def score_section(content: Content) -> Iterator[Markup]:
-    if not content.scores:
-        return
-    yield paragraph(
-        "Returns are divided by the expert’s, so that tasks can be put together. The interquartile mean is the mean of "
-        "the middle half of all runs. Its interval comes from drawing the runs of each task again, 10,000 times. "
-        "“RIL-Co better” is the probability that a run of RIL-Co returns more than a run of the other method on the "
-        "same task, averaged over the tasks that both have. Compare only methods that were run on the same tasks."
-    )
-    yield figure_block(
-        content.figures["over-tasks"],
-        "Interquartile mean over the tasks, with its 95% interval where every task has at least two runs. The black "
-        "tick is the mean of the published curves at the length of our runs, as shares of the paper’s experts.",
-    )
-    for rate, scores in content.scores.items():
-        yield tables.score_table(rate, scores)
-
-
-loss_section = figures_section(
-    "losses",
-    "The theory asks for a symmetric loss: l(z) + l(−z) is constant. Then the classifier that is best on noisy "
-    "demonstrations is also best on clean ones. The unhinged loss is symmetric but unbounded below.",
-)
-
-
-def left_out_section(content: Content) -> Iterator[Markup]:
+def left_out_parts(content: Content) -> Iterator[Markup]:
     if content.found.aside:
-        yield paragraph(
+        yield element(
+            "p",
             "Only like is averaged with like. These runs differ from their neighbours in their settings or their data, "
-            "learn from the true reward, or have no evaluation yet:"
+            "learn from the true reward, or have no evaluation yet:",
         )
         yield tables.aside_table(content.found.aside, content.root)
     if content.found.skipped:
-        yield paragraph("These could not be read as a run, or are the same run twice:")
+        yield element("p", "These could not be read as a run, or are the same run twice:")
         yield tables.skipped_table(content.found.skipped, content.root)
 
 
-def method_section(content: Content) -> Iterator[Markup]:
-    yield Markup((resources.files("rilco.reporting") / "assets" / "method.html").read_text())
-
-
 SECTIONS = {
-    "summary": ("Summary", summary_section),
-    "seeds": ("Seeds against seeds", seeds_section),
-    "final": ("Final return", final_section),
-    "curves": ("Learning curves", curve_section),
-    "ablation": ("Ablation", ablation_section),
-    "gaussian": ("Gaussian noise", gaussian_section),
-    "over-tasks": ("Over the tasks", score_section),
-    "others": ("Other environments", other_section),
-    "losses": ("The losses", loss_section),
-    "left-out": ("Left out", left_out_section),
-    "method": ("How the numbers were made", method_section),
+    "summary": Section(
+        "Summary",
+        "A policy is learned from demonstrations. Some of them, the noise, come from worse demonstrators than the "
+        "expert, and nothing says which. Ordinary imitation copies the noise, too; RIL-Co is meant not to. "
+        "Every number of ours stands beside the one that the authors published.",
+        parts=summary_parts,
+    ),
+    "seeds": Section(
+        "Seeds against seeds",
+        "Do our runs and the published ones come from one distribution? Each run counts with the mean of its "
+        "evaluations in one million transitions: the second, and the last that two runs have. Welch’s test compares "
+        "the two groups. Holm’s correction allows for the number of cells.",
+        figures="seeds",
+        parts=lambda content: iter([tables.seeds_table(content.seeds)] if content.seeds else []),
+    ),
+    "final": Section(
+        "Final return",
+        "The final return of a run is the mean of its evaluations over its last 640,000 transitions. The paper’s runs "
+        "have 20 million. Shorter runs of ours stand beside the published return after as many transitions, and "
+        "beside the published return in the end.",
+        figures="final",
+        parts=final_parts,
+    ),
+    "curves": Section(
+        "Learning curves",
+        "Return of the deterministic policy during training, averaged over stretches of 400,000 transitions, as the "
+        "published curves are. Shading is the standard error over seeds. BC collects no transitions; its axis counts "
+        "training iterations, at 640 each.",
+        figures="curves-",
+    ),
+    "ablation": Section(
+        "Ablation",
+        "RIL-Co with parts replaced. The logistic loss, which is not symmetric, replaces AP. In RIL-P one classifier "
+        "labels for itself, instead of two that label for each other. The authors’ code of RIL-P gives its "
+        "pseudo-labels no gradient. rilco follows the paper’s equation, so there the two may differ.",
+        figures="ablation-",
+    ),
+    "gaussian": Section(
+        "Gaussian noise",
+        "Another noise: the expert’s own actions with Gaussian noise added. VILD assumes this of its data, and on Ant "
+        "it does well in the paper.",
+        figures="gaussian-",
+    ),
+    "over-tasks": Section(
+        "Over the tasks",
+        "Returns are divided by the expert’s, so that tasks can be put together. The interquartile mean is the mean of "
+        "the middle half of all runs. Its interval comes from drawing the runs of each task again, 10,000 times. "
+        "“RIL-Co better” is the probability that a run of RIL-Co returns more than a run of the other method on the "
+        "same task, averaged over the tasks that both have. Compare only methods that were run on the same tasks.",
+        figures="over-tasks",
+        parts=lambda content: (tables.score_table(rate, rows) for rate, rows in content.scores.items()),
+    ),
+    "others": Section(
+        "Other environments",
+        "Runs for which nothing is published: other environments, demonstrations or versions of rilco.",
+        figures="other-",
+        parts=lambda content: iter(
+            [tables.other_table(content.found.others)] if content.found.others else []
+        ),
+    ),
+    "left-out": Section("Left out", parts=left_out_parts),
+    "method": Section(
+        "How the numbers were made",
+        parts=lambda _: iter(
+            [Markup((resources.files("rilco.reporting") / "assets/method.html").read_text())]
+        ),
+    ),
 }
