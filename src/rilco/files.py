@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import fcntl
+import functools
 import json
 import os
 import secrets
@@ -153,7 +154,7 @@ def as_record(record: type[_Record], table: Any, where: str) -> _Record:
     """
     if not isinstance(table, dict):
         raise RunError(f"{where}: expected names and values, found {brief(table)}.")
-    types_of = get_type_hints(record)
+    types_of = _types_of(record)
     if unknown := [name for name in table if name not in types_of]:
         raise RunError(f"{where}: {brief(unknown[0])} is not among {', '.join(types_of)}.")
     values: dict[str, Any] = {}
@@ -162,7 +163,7 @@ def as_record(record: type[_Record], table: Any, where: str) -> _Record:
         if dataclasses.is_dataclass(wanted):
             values[name] = as_record(wanted, value, f"{where}: {name}")  # type: ignore[arg-type]
             continue
-        values[name] = tuple(value) if isinstance(value, list) else value
+        values[name] = _tuples(value)
         if not fits(values[name], wanted):
             shown = wanted.__name__ if isinstance(wanted, type) else wanted
             raise RunError(f"{where}: expected {name} to be {shown}, found {brief(value)}.")
@@ -170,6 +171,14 @@ def as_record(record: type[_Record], table: Any, where: str) -> _Record:
         return record(**values)
     except TypeError as error:  # something is missing
         raise RunError(f"{where}: {error}.") from error
+
+
+_types_of = functools.cache(get_type_hints)
+
+
+def _tuples(value: Any) -> Any:
+    """JSON has lists where records have tuples, some of them of tuples."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def is_number(value: Any) -> bool:

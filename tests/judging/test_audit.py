@@ -436,13 +436,13 @@ def damage(table: dict[str, Any], what: str) -> None:
     ("what", "named"),
     [
         ("format", "another version"),
-        ("length", "differ in length"),
+        ("length", "is shorter than"),
         ("decision", "demonstration 3"),
         ("missing", "majority"),
-        ("setting", "unknown entry 'unknown'"),
-        ("type", r"demonstration 2: name is \['a list'\]"),
-        ("type in a part", "families: name is None"),
-        ("no table", "audit.json: a damaged audit"),
+        ("setting", "config: judges: 'unknown' is not among"),
+        ("type", r"demonstration 2: expected name to be str, found \['a list'\]"),
+        ("type in a part", "families: expected name to be str, found None"),
+        ("no table", "source: expected names and values"),
         ("pairs", "pairs.npz"),
     ],
 )

@@ -5,18 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any
 
 import numpy as np
 
 from rilco.errors import AuditError, suggestion
-from rilco.files import brief, fits
+from rilco.files import as_record, read_object
 from rilco.judging.audit_config import AuditConfig
-from rilco.judging.config import JudgingConfig
 from rilco.judging.opinion import Opinion
 from rilco.judging.verdict import Decision, Family, Judgement, Majority, Verdict
 
@@ -36,7 +34,6 @@ COLUMNS = (
     "reason",
 )
 DECISIONS: tuple[Decision, ...] = ("keep", "drop", "unsure")
-_Record = TypeVar("_Record")
 
 
 @dataclass(frozen=True)
@@ -174,72 +171,48 @@ def read_record(folder: Path) -> tuple[Verdict, Source, AuditConfig, np.ndarray 
     """What `write_record` wrote; raises AuditError unless its parts fit together."""
     path = folder / JSON if folder.is_dir() else folder
     try:
-        table = json.loads(path.read_text(encoding="utf-8"))
+        table = read_object(path)
+        if table.get("format") != FORMAT:
+            raise AuditError(
+                f"its format is not {FORMAT!r}. One of another version of rilco must be made again."
+            )
         with np.load(path.with_name(PAIRS), allow_pickle=False) as arrays:
-            pairs = {name: arrays[name] for name in arrays.files}
-    except (OSError, ValueError, RecursionError, EOFError) as error:
+            return _read(table, dict(arrays))
+    except Exception as error:  # what is missing or damaged shows itself in many ways
         raise AuditError(
-            f"{path}: could not be read ({error}). Expected the folder that `rilco audit` wrote."
+            f"{path}: not a whole audit ({type(error).__name__}: {error}). Expected the folder that `rilco audit` wrote. "
+            "Restore it, or make the audit again."
         ) from error
-    except Exception as error:  # zipfile and zlib have errors of their own
-        raise AuditError(f"{path.with_name(PAIRS)}: is damaged ({error}). Make the audit again.") from error
-    if not isinstance(table, dict) or table.get("format") != FORMAT:
-        raise AuditError(
-            f"{path}: not an audit of format {FORMAT!r}. One of another version of rilco must be made again."
-        )
-    try:
-        return _read(table, pairs)
-    except AuditError as error:
-        raise AuditError(f"{path}: a damaged audit: {error}") from error
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise AuditError(f"{path}: a damaged audit ({type(error).__name__}: {error}).") from error
 
 
 def _read(
     table: Mapping[str, Any], pairs: Mapping[str, np.ndarray]
 ) -> tuple[Verdict, Source, AuditConfig, np.ndarray | None, tuple[str, ...]]:
     columns = table["demonstrations"]
-    names = [field.name for field in fields(Judgement)]
-    if sorted(columns) != sorted(names) or len({len(columns[name]) for name in names}) != 1:
-        raise AuditError("the columns of demonstrations are not those of an audit, or differ in length.")
-    for name, wanted in get_type_hints(Judgement).items():
-        wrong = [place for place, value in enumerate(columns[name]) if not fits(value, wanted)]
-        if wrong:
-            raise AuditError(f"demonstration {wrong[0]}: {name} is {brief(columns[name][wrong[0]])}.")
-    judged = tuple(Judgement(*row) for row in zip(*(columns[name] for name in names), strict=True))
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    judged = tuple(as_record(Judgement, row, f"demonstration {place}") for place, row in enumerate(rows))
     for place, one in enumerate(judged):
-        sound = one.index == place and one.decision in DECISIONS and 0.0 <= one.probability <= 1.0
-        if not sound or not math.isfinite(one.score) or one.pairs < 1:
+        if one.index != place or not 0.0 <= one.probability <= 1.0 or one.pairs < 1:
             raise AuditError(f"demonstration {place} holds a value that cannot be.")
     of_pair = pairs["demonstration"].astype(np.int64)
     if np.bincount(of_pair, minlength=len(judged)).tolist() != [one.pairs for one in judged]:
         raise AuditError(f"{PAIRS} has other demonstrations than {JSON}.")
-    families = tuple(
-        _build(Family, {**row, "demonstrations": tuple(row["demonstrations"])}, "families")
-        for row in table["families"]
-    )
-    opinions = tuple(_read_opinion(row, len(judged)) for row in table["opinions"])
-    config = dict(table["config"])
-    judges = {name: _tuples(value) for name, value in config.pop("judges").items()}
-    source = {name: _tuples(value) for name, value in table["source"].items()}
     verdict = Verdict(
         demonstrations=judged,
-        families=families,
-        opinions=opinions,
-        majority=_build(Majority, table["majority"], "majority"),
+        families=tuple(as_record(Family, row, "families") for row in table["families"]),
+        opinions=tuple(_read_opinion(row, len(judged)) for row in table["opinions"]),
+        majority=as_record(Majority, table["majority"], "majority"),
         sure=bool(table["sure"]),
         confidence=float(table["confidence"]),
         summary=str(table["summary"]),
         assumption=str(table["assumption"]),
         of_pair=of_pair,
     )
-    return (
-        verdict,
-        _build(Source, source, "source"),
-        _build(AuditConfig, {**config, "judges": _build(JudgingConfig, judges, "config.judges")}, "config"),
-        pairs.get("classifier_score"),
-        tuple(map(str, table["notes"])),
+    source, config = (
+        as_record(Source, table["source"], "source"),
+        as_record(AuditConfig, table["config"], "config"),
     )
+    return verdict, source, config, pairs.get("classifier_score"), tuple(map(str, table["notes"]))
 
 
 def _opinion_table(opinion: Opinion) -> dict[str, Any]:
@@ -264,23 +237,6 @@ def _read_opinion(table: Mapping[str, Any], count: int) -> Opinion:
     return Opinion(str(table["judge"]), float(table["standing"]), str(table["why"]), score, good, reasons)
 
 
-def _tuples(value: Any) -> Any:
-    """JSON has lists where records have tuples, some of them of tuples."""
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
-
-
 def _short(values: np.ndarray) -> list[float]:
     """Six significant digits: more would only make files larger."""
     return [float(f"{value:.6g}") for value in np.nan_to_num(values).tolist()]
-
-
-def _build(record: type[_Record], table: Mapping[str, Any], where: str) -> _Record:
-    known = {field.name for field in fields(record)}  # type: ignore[arg-type]
-    if unknown := sorted(set(table) - known):
-        raise AuditError(f"{where} has the unknown entry {unknown[0]!r}.{suggestion(unknown[0], known)}")
-    if missing := sorted(known - set(table)):
-        raise AuditError(f"{where} has no entry {missing[0]!r}.")
-    for name, wanted in get_type_hints(record).items():
-        if not fits(table[name], wanted):
-            raise AuditError(f"{where}: {name} is {brief(table[name])}; expected {wanted}.")
-    return record(**table)
