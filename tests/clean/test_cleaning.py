@@ -464,7 +464,7 @@ def test_transitions_that_are_no_whole_iterations_do_not_leave_a_run_unfinished(
     records = [{"iteration": n, "transitions": n * EACH, "seconds": 1.0} for n in range(1, left + 1)]
     (finish / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in records))
     folder = RunFolder(tmp_path)
-    phases_module._put_together(config, folder, cloning.Spent(made, 1.0), {}, Run(finish))
+    phases_module._put_together(config, folder, made, 1.0, {}, Run(finish))
     last = read_metrics(tmp_path)[-1]
     assert last["iteration"] >= config.iterations
     assert last["transitions"] == last["iteration"] * EACH

@@ -22,7 +22,8 @@ from tests.environments import env_id
 from tests.experiment.tiny import SMALL, fake_run, tiny
 
 import rilco
-from rilco.clean.cloning import Combined, Spent
+from rilco.clean.cloning import Combined
+from rilco.clean.phases import Audited
 from rilco.clean.practice import Practice
 from rilco.config import RunConfig
 from rilco.errors import RilcoError, RunError
@@ -253,7 +254,7 @@ def test_a_sweep_goes_on_without_a_run_that_cannot_be_read(tmp_path):
         rilco.train(tmp_path / "run1", resume=True, quiet=True)
 
 
-@pytest.mark.parametrize("record", [Spent, Practice, Combined])
+@pytest.mark.parametrize("record", [Audited, Practice, Combined])
 @pytest.mark.parametrize(
     "data", [b"", b"\xff", b"[]", b"{}", b'{"transitions": "many"}', b'{"seconds": NaN}']
 )

@@ -7,10 +7,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from rilco.bc.config import BcConfig
 from rilco.clean.config import CleanConfig
@@ -21,7 +20,6 @@ from rilco.evaluation import evaluate
 from rilco.files import read_record, write_atomically
 from rilco.methods import find
 from rilco.policy.averaging import mean_policy
-from rilco.policy.saved import Policy
 from rilco.runs.folder import Run
 from rilco.runs.how import How
 from rilco.runs.loop import EVALUATION_SEED_OFFSET, evaluation_record, rounded
@@ -32,50 +30,40 @@ KEPT, DROPPED = "kept.npz", "dropped.npz"
 RECORD, POLICY = "3-policy.json", "3-policy.safetensors"
 CLONE_SEEDS = 1_000_000  # apart from one another, and from those of a user's runs
 SEEDS = 2**31  # that there are
+_Record = TypeVar("_Record", bound=NamedTuple)
 
 
-@dataclass(frozen=True)
-class Spent:
-    """What something took."""
-
-    transitions: int
-    seconds: float = 0.0
-
-    def __add__(self, other: Spent) -> Spent:
-        return Spent(self.transitions + other.transitions, self.seconds + other.seconds)
-
-
-def time_of(runs: Sequence[Run]) -> Spent:
-    """For runs whose transitions are counted elsewhere, or are none of the simulator's."""
-    return Spent(0, sum(run.metrics()[-1]["seconds"] for run in runs))
+def once(record: type[_Record], file: Path, make: Callable[[], _Record]) -> _Record:
+    """What is remembered of a part of a phase in this file. If there is none, the part is done now."""
+    if not file.exists():
+        begun = time.monotonic()
+        made = make()._asdict() | {"seconds": round(time.monotonic() - begun, 3)}
+        write_atomically(file, json.dumps(made, indent=1).encode())
+    return read_record(record, file)
 
 
 def clone_and_practise(
     config: RunConfig, phases: Path, how: How, *, separated: bool
-) -> tuple[list[Run], Spent]:
-    """The last clones, and what all of it took. What is in the folder already is left alone.
+) -> tuple[list[Run], list[Practice]]:
+    """The last clones, and the rounds of practice before them. What is in the folder already is left alone.
 
     Where good and bad are not `separated`, clones would practise what is bad, too: then they do not.
     """
-    clones = _clone(config, phases, 0, how)
-    spent = time_of(clones)
-    for practised in range(config.clean.rounds if separated else 0):
-        practice = _practise(config, clones, phases, practised, how)
-        spent += Spent(practice.transitions, practice.seconds)
-        if not practice.worth_imitating:
+    clones, rounds = _clone(config, phases, 0, how), list[Practice]()
+    while separated and len(rounds) < config.clean.rounds:
+        rounds.append(_practise(config, clones, phases, len(rounds), how))
+        how.say(rounds[-1].sentence())
+        if not rounds[-1].worth_imitating:
             break
-        clones = _clone(config, phases, practised + 1, how)
-        spent += time_of(clones)
-    return clones, spent
+        clones = _clone(config, phases, len(rounds), how)
+    return clones, rounds
 
 
 def _clone(config: RunConfig, phases: Path, practised: int, how: How) -> list[Run]:
     """All clones, after so many rounds of practice."""
-    clones = []
+    clones, after = [], f", after round {practised} of practice" if practised else ""
     for number in range(1, config.clean.clones + 1):
-        how.say(
-            f"Clone {number} of {config.clean.clones}{f', after round {practised} of practice' if practised else ''}"
-        )
+        how.say(f"Clone {number} of {config.clean.clones}{after}")
         path = phases / CLONES / str(practised) / str(number)
         clones.append(train_if_needed(_clone_config(config, phases, practised, number), path, how))
     return clones
@@ -83,20 +71,19 @@ def _clone(config: RunConfig, phases: Path, practised: int, how: How) -> list[Ru
 
 def _clone_config(config: RunConfig, phases: Path, practised: int, number: int) -> RunConfig:
     """Of the clone with this number."""
-    iterations = -(-config.clean.gradient_steps // config.bc.steps_per_iteration)
-    steps = iterations * config.transitions_per_iteration
     clean, files = config.clean, of_what_was_kept(phases)
+    files["demos"] += tuple(str(_attempts(phases, before).absolute()) for before in range(practised))
+    iterations = -(-clean.gradient_steps // config.bc.steps_per_iteration)
+    dropped = practised == 0 and (phases / DROPPED).exists()
     bc = dataclasses.replace(
         config.bc,
         learning_rate=clean.learning_rate,
         decay_steps=iterations * config.bc.steps_per_iteration,
         farthest=clean.farthest,
+        start_weight=clean.start_weight if dropped else config.bc.start_weight,
     )
-    files["demos"] += tuple(str(_attempts(phases, before).absolute()) for before in range(practised))
-    if practised == 0 and (phases / DROPPED).exists():
-        bc = dataclasses.replace(bc, start_weight=clean.start_weight)
     return dataclasses.replace(
-        as_method(config, "bc", steps=steps),
+        as_method(config, "bc", steps=iterations * config.transitions_per_iteration),
         **files,
         seed=(config.seed + (number - 1) * CLONE_SEEDS) % SEEDS,
         start_from="",
@@ -109,20 +96,15 @@ def _clone_config(config: RunConfig, phases: Path, practised: int, number: int) 
 def _practise(config: RunConfig, clones: Sequence[Run], phases: Path, practised: int, how: How) -> Practice:
     """A round after so many others, made now or before."""
     out = _attempts(phases, practised)
-    record = out.with_suffix(".json")
-    if not record.exists():
-        begun = time.monotonic()
-        record.parent.mkdir(exist_ok=True)
+
+    def make() -> Practice:
+        out.parent.mkdir(exist_ok=True)
         policies, starts = [clone.last_policy for clone in clones], config.clean.practice_starts
+        kept = load_file(phases / KEPT)
         with make_pool(config, policies[0], how.num_workers) as pool:
-            practice = practise(
-                policies, load_file(phases / KEPT), pool, out, practised=practised, starts=starts, how=how
-            )
-        practice = practice._replace(seconds=round(time.monotonic() - begun, 3))
-        write_atomically(record, json.dumps(practice._asdict(), indent=1).encode())
-    practice = read_record(Practice, record)
-    how.say(practice.sentence())
-    return practice
+            return practise(policies, kept, pool, out, practised=practised, starts=starts, how=how)
+
+    return once(Practice, out.with_suffix(".json"), make)
 
 
 def _attempts(phases: Path, practised: int) -> Path:
@@ -143,17 +125,13 @@ def of_what_was_kept(phases: Path) -> dict[str, Any]:
 
 
 def as_method(config: RunConfig, method: str, *, steps: int) -> RunConfig:
-    """A phase's configuration."""
-    classifier = config.classifier
-    reads = find(method).reads
-    bc = config.bc if "bc." in reads else BcConfig()
-    if (
-        "classifier.pseudo_labels" not in reads
-    ):  # where it has no effect, and without it something would have to be known
+    """A phase's configuration. Settings that it has no use for are the default ones."""
+    reads, classifier = find(method).reads, config.classifier
+    if "classifier.pseudo_labels" not in reads:  # without them something would have to be known
         classifier = dataclasses.replace(classifier, pseudo_labels=True)
-    return dataclasses.replace(
-        config, method=method, steps=steps, classifier=classifier, bc=bc, clean=CleanConfig()
-    )
+    bc = config.bc if "bc." in reads else BcConfig()
+    changes: dict[str, Any] = {"classifier": classifier, "bc": bc, "clean": CleanConfig()}
+    return dataclasses.replace(config, method=method, steps=steps, **changes)
 
 
 # -- their mean ------------------------------------------------------------------------------------
@@ -163,30 +141,32 @@ class Combined(NamedTuple):
     """What is remembered of the policy."""
 
     evaluation: dict[str, float]
-    seconds: float
+    seconds: float = 0.0
 
 
 def combine(
     config: RunConfig, clones: Sequence[Run], phases: Path, how: How, *, transitions: int
 ) -> Combined:
-    """The policy, made now or before, in the folder `phases`. `transitions` led to it."""
-    record = phases / RECORD
-    if not record.exists():
-        begun = time.monotonic()
+    """The policy, made now or before, in the folder `phases`. `transitions` led to it.
+
+    It is evaluated as every run is, from the same start states; without a finish, as at the end of a run.
+    """
+
+    def make() -> Combined:
         policy = mean_policy([clone.last_policy for clone in clones])
         card = {**policy.card, "method": config.method, "seed": config.seed, "transitions": transitions}
         policy = dataclasses.replace(policy, card=card)
         policy.save(phases / POLICY)
-        evaluation = _evaluate(policy, config, how)
-        combined = Combined(evaluation, round(time.monotonic() - begun, 3))
-        write_atomically(record, json.dumps(combined._asdict(), indent=1).encode())
-    return read_record(Combined, record)
+        if config.evaluate_every < 0:
+            return Combined({})
+        last = config.clean.finish == "none"
+        outcome = evaluate(
+            policy,
+            task=config.task,
+            episodes=config.final_episodes if last else config.evaluation_episodes,
+            seed=config.seed + EVALUATION_SEED_OFFSET,
+            workers=how.workers,
+        )
+        return Combined(rounded(evaluation_record(outcome)))
 
-
-def _evaluate(policy: Policy, config: RunConfig, how: How) -> dict[str, Any]:
-    """As every run's evaluations, and from the same start states; nothing where none are wanted."""
-    if config.evaluate_every < 0:
-        return {}
-    seed, episodes = config.seed + EVALUATION_SEED_OFFSET, config.evaluation_episodes
-    outcome = evaluate(policy, task=config.task, episodes=episodes, seed=seed, workers=how.workers)
-    return rounded(evaluation_record(outcome))
+    return once(Combined, phases / RECORD, make)

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
-import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,14 +13,15 @@ import numpy as np
 
 from rilco.bc.config import BcConfig
 from rilco.clean.cloning import (
+    CLONES,
     DROPPED,
     KEPT,
     POLICY,
-    Spent,
     as_method,
     clone_and_practise,
     combine,
     of_what_was_kept,
+    once,
 )
 from rilco.clean.config import SEARCH, practised_steps
 from rilco.config import RunConfig
@@ -41,12 +40,11 @@ from rilco.judging.record import read_record as read_audit
 from rilco.judging.result import Audit
 from rilco.judging.simulator import classify_by, trained, training_steps
 from rilco.methods import find
-from rilco.policy.saved import Policy
 from rilco.runs.folder import Run, RunFolder, open_run
 from rilco.runs.how import How
-from rilco.runs.metrics import STOPPED
+from rilco.runs.metrics import STOPPED, read_progress
 from rilco.runs.paths import AUDIT, PHASES, holds_run, policy_file
-from rilco.training import train_if_needed
+from rilco.training import Trainer, train_if_needed
 
 AUDITED, KNOWN = "2-audited.json", "known.npz"
 RULES = AuditConfig(
@@ -57,12 +55,14 @@ START, FINISH = "4-start.safetensors", "4-finish"
 
 
 class Audited(NamedTuple):
-    """What is remembered of the audit, with the search where there was one."""
+    """What is remembered of the audit."""
 
     transitions: int
-    seconds: float
+    """Of the search, where there was one."""
     separated: bool
     """Whether good and bad were told apart."""
+    seconds: float = 0.0
+    """Without those of the search."""
 
 
 def train_clean(config: RunConfig, out: Path, how: How, *, resume: bool) -> Run:
@@ -75,24 +75,27 @@ def train_clean(config: RunConfig, out: Path, how: How, *, resume: bool) -> Run:
             folder.save_config(config)
         audited = _audit(config, judged, phases, out / AUDIT, how)
         how.say("Behaviour cloning of what was kept")
-        clones, spent = clone_and_practise(config, phases, how, separated=audited.separated)
-        spent += Spent(audited.transitions, audited.seconds)
-        combined = combine(config, clones, phases, how, transitions=spent.transitions)
-        spent += Spent(0, combined.seconds)
+        clones, rounds = clone_and_practise(config, phases, how, separated=audited.separated)
+        transitions = audited.transitions + sum(each.transitions for each in rounds)
+        combined = combine(config, clones, phases, how, transitions=transitions)
+        runs = (phases / SEARCH, *(phases / CLONES).glob("*/*"))
+        parts: list[Any] = [audited, *rounds, combined, *map(read_progress, runs)]
+        seconds = sum(part.seconds for part in parts)
         finish = None
         if config.clean.finish != "none":
             how.say(f"{config.clean.finish}, from a clone on")
-            # Their mean is a network several times as wide.
-            _widen(clones[0].last_policy, config.clean.finish_std).save(phases / START)
-            finish = train_if_needed(_finish_config(config, phases, spent.transitions), phases / FINISH, how)
+            clone = clones[0].last_policy  # their mean is a network several times as wide
+            spread = np.maximum(clone.log_std, np.float32(np.log(config.clean.finish_std)))
+            dataclasses.replace(clone, log_std=spread).save(phases / START)
+            finish = train_if_needed(_finish_config(config, phases, transitions), phases / FINISH, how)
         _copy_policies(finish, phases, out)
         # Last: complete metrics say that the run is.
-        _put_together(config, folder, spent, combined.evaluation, finish)
+        _put_together(config, folder, transitions, seconds, combined.evaluation, finish)
     return Run(out)
 
 
 def _check(config: RunConfig, phases: Path, judged: Audit | None) -> None:
-    """Refuses what cannot end well before it begins."""
+    """Refuses what cannot end well before it begins. Nothing is `judged` where the audit is done."""
     for name in ("learning_rate", "decay_steps", "farthest"):
         if getattr(config.bc, name) != getattr(BcConfig(), name):
             raise ConfigError(
@@ -100,9 +103,9 @@ def _check(config: RunConfig, phases: Path, judged: Audit | None) -> None:
                 "Set these instead."
             )
     practice = practised_steps(config.clean, config.num_envs)
-    searched = Run(phases / SEARCH) if holds_run(phases / SEARCH) else None
-    search = searched is not None or (judged is not None and not _settles(judged))
-    wanted = _search_config(config) if search else None
+    searched = holds_run(phases / SEARCH)
+    search = searched or (judged is not None and not _settles(judged))
+    steps = _search_config(config).steps if search else 0
     if config.clean.finish != "none":
         before = practice + (config.clean.search_steps if search else 0)
         if config.steps - before < config.transitions_per_iteration:
@@ -120,8 +123,7 @@ def _check(config: RunConfig, phases: Path, judged: Audit | None) -> None:
             f"{phases.parent}: its finish has begun, with a learning rate that falls to zero at the end, so that it cannot "
             "become longer. Resume without --steps, or start a new run with another --out."
         )
-    audited = (phases / AUDITED).exists()
-    if audited and searched is not None and wanted is not None and searched.config.steps != wanted.steps:
+    if searched and judged is None and RunConfig.load(phases / SEARCH).steps != steps:
         raise RunError(
             f"{phases.parent}: the demonstrations were audited already, after fewer transitions; after more of them "
             "the audit might keep others. Start a new run with another --out."
@@ -148,38 +150,35 @@ def _settles(audit: Audit) -> bool:
 
 def _audit(config: RunConfig, judged: Audit | None, phases: Path, out: Path, how: How) -> Audited:
     """The kept and the dropped demonstrations as files: by the judges without a simulator, or else by RIL-Co."""
+    phases.mkdir(exist_ok=True)
     done = phases / AUDITED
-    if judged is not None:
-        phases.mkdir(exist_ok=True)
-        if _settles(judged):
-            judged.save(out)
-            _save_parts(judged.kept, judged.dropped, config, phases)
-            audited = Audited(0, 0.0, True)
-        else:
-            how.say(
-                f"Without a simulator: {judged.verdict.summary} That is not sure enough; RIL-Co is asked."
-            )
-            audited = _search(config, phases, out, how)
-        write_atomically(done, json.dumps(audited._asdict()).encode())
+    if judged is not None and _settles(judged):
+        once(Audited, done, lambda: _take_over(judged, config, phases, out))
+    elif judged is not None:
+        how.say(f"Without a simulator: {judged.verdict.summary} That is not sure enough; RIL-Co is asked.")
+        path, wanted = phases / SEARCH, _search_config(config)
+        with trained(wanted, path, how) as trainer:
+            once(Audited, done, lambda: _ask(trainer, path, wanted, out, how))
     how.say(f"The audit: {read_audit(out)[0].summary}")
     return read_record(Audited, done)
 
 
-def _search(config: RunConfig, phases: Path, out: Path, how: How) -> Audited:
-    """Train RIL-Co and ask its classifiers, in the same processes."""
-    path, wanted = phases / SEARCH, _search_config(config)
-    with trained(wanted, path, how) as trainer:
-        begun = time.monotonic()
-        classified = classify_by({path: contextlib.nullcontext(trainer)}, RULES, how=how)
-        demos, keep = classified.demos, classified.keep
-        source = Source(environment=wanted.task.name, fingerprint=demos.fingerprint())
-        verdict = verdict_of(classified.opinion, read_given(demos), RULES)
-        Audit(demos, verdict, source, RULES, scores=classified.scores.pairs).save(out)
-        parts = (demos.select(keep) if keep.any() else None, None if keep.all() else demos.select(~keep))
-        _save_parts(*parts, wanted, phases)
-        seconds = time.monotonic() - begun
-    seconds += Run(path).metrics()[-1]["seconds"]
-    return Audited(classified.scores.transitions, round(seconds, 3), classified.opinion.standing > 0.0)
+def _take_over(audit: Audit, config: RunConfig, phases: Path, out: Path) -> Audited:
+    audit.save(out)
+    _save_parts(audit.kept, audit.dropped, config, phases)
+    return Audited(0, True)
+
+
+def _ask(trainer: Trainer, path: Path, config: RunConfig, out: Path, how: How) -> Audited:
+    """Ask RIL-Co's classifiers, in the same processes."""
+    classified = classify_by({path: contextlib.nullcontext(trainer)}, RULES, how=how)
+    demos, keep, scores = classified.demos, classified.keep, classified.scores
+    source = Source(environment=config.task.name, fingerprint=demos.fingerprint())
+    verdict = verdict_of(classified.opinion, read_given(demos), RULES)
+    Audit(demos, verdict, source, RULES, scores=scores.pairs).save(out)
+    kept, dropped = (demos.select(part) if part.any() else None for part in (keep, ~keep))
+    _save_parts(kept, dropped, config, path.parent)
+    return Audited(scores.transitions, classified.opinion.standing > 0.0)
 
 
 def _search_config(config: RunConfig) -> RunConfig:
@@ -191,11 +190,8 @@ def _search_config(config: RunConfig) -> RunConfig:
             f"takes {practice:,}: none are left. Give more steps, or lower clean.practice_rounds or clean.clones."
         )
     wanted = as_method(config, "ril-co", steps=left)
-    if finishes:
-        steps = training_steps(wanted, RULES, "clean.search_steps")
-    else:
-        steps = training_steps(wanted, RULES, besides=practice)
-    return dataclasses.replace(wanted, steps=steps)
+    named: Any = {"name": "clean.search_steps"} if finishes else {"besides": practice}
+    return dataclasses.replace(wanted, steps=training_steps(wanted, RULES, **named))
 
 
 def _save_parts(
@@ -225,15 +221,10 @@ def _finish_config(config: RunConfig, phases: Path, transitions: int) -> RunConf
         start_from=str((phases / START).absolute()),
     )
     # The rate falls to zero, so that it ends with a policy that has settled.
-    decay: dict[str, Any] = {"learning_rate_decay": True, "total_updates": wanted.iterations}
-    if wanted.policy_learner == "ppo":
-        return dataclasses.replace(wanted, ppo=dataclasses.replace(wanted.ppo, **decay))
-    return dataclasses.replace(wanted, acktr=dataclasses.replace(wanted.acktr, **decay))
-
-
-def _widen(policy: Policy, std: float) -> Policy:
-    """With at least this spread of its actions."""
-    return dataclasses.replace(policy, log_std=np.maximum(policy.log_std, np.float32(np.log(std))))
+    learner: Any = wanted.policy_settings
+    decaying = dataclasses.replace(learner, learning_rate_decay=True, total_updates=wanted.iterations)
+    changes: dict[str, Any] = {wanted.policy_learner: decaying}
+    return dataclasses.replace(wanted, **changes)
 
 
 def _copy_policies(finish: Run | None, phases: Path, out: Path) -> None:
@@ -247,18 +238,19 @@ def _copy_policies(finish: Run | None, phases: Path, out: Path) -> None:
 def _put_together(
     config: RunConfig,
     folder: RunFolder,
-    spent: Spent,
+    transitions: int,
+    seconds: float,
     evaluation: dict[str, float],
     finish: Run | None,
 ) -> None:
-    """The run's own metrics: the clones' evaluation, after what was spent on them, and those of the finish.
+    """The run's own metrics: the clones' evaluation, after what led to them, and those of the finish.
 
     Without the search's: a final return is a mean over the last evaluations, and those are of another policy.
     """
     each = config.transitions_per_iteration
-    end = max(1, -(-spent.transitions // each))
+    end = max(1, -(-transitions // each))
     early = {STOPPED: True} if finish is None and end < config.iterations else {}
-    late = {"iteration": end, "transitions": end * each, "seconds": spent.seconds}
+    late = {"iteration": end, "transitions": end * each, "seconds": seconds}
     records = [late | evaluation | {"phase": "clone"} | early]
     for record in finish.metrics() if finish is not None else ():
         moved = {name: record[name] + offset for name, offset in late.items()}
