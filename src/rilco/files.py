@@ -154,7 +154,7 @@ def as_record(record: type[_Record], table: Any, where: str) -> _Record:
     """
     if not isinstance(table, dict):
         raise RunError(f"{where}: expected names and values, found {brief(table)}.")
-    types_of = _types_of(record)
+    types_of = _types_of(record)  # type: ignore[arg-type]
     if unknown := [name for name in table if name not in types_of]:
         raise RunError(f"{where}: {brief(unknown[0])} is not among {', '.join(types_of)}.")
     values: dict[str, Any] = {}

@@ -85,19 +85,15 @@ class ClusterEngine:
         for task in self._tasks:
             self._ray.cancel(task, recursive=False)
 
-    def kill(self) -> None:
-        for task in self._tasks:
-            with contextlib.suppress(Exception):
-                self._ray.cancel(task, force=True)
-        self._tasks = {}
-
     def __enter__(self) -> ClusterEngine:
         self.settings.out.mkdir(parents=True, exist_ok=True)
         self._token.touch()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.kill()
+        for task in self._tasks:
+            with contextlib.suppress(Exception):
+                self._ray.cancel(task, force=True)
         self._token.unlink(missing_ok=True)
         self._ray.shutdown()
 

@@ -23,16 +23,14 @@ class LocalEngine:
         return len(self.running) < self.jobs
 
     def start(self, job: Job) -> None:
-        process = start_run(self.settings.request(job), search_path())
-        self.running[job.name] = job, process
+        self.running[job.name] = job, start_run(self.settings.request(job), search_path())
 
     def poll(self, seconds: float) -> list[tuple[Job, str]]:
         until = time.monotonic() + seconds
-        while True:
-            over = [(job, process) for job, process in self.running.values() if process.poll() is not None]
-            if over or time.monotonic() >= until:
-                break
+        over: list[tuple[Job, subprocess.Popen]] = []
+        while not over and time.monotonic() < until:
             time.sleep(0.05)
+            over = [(job, process) for job, process in self.running.values() if process.poll() is not None]
         for job, process in over:
             ask_to_stop(process)  # closes our end
             del self.running[job.name]
@@ -42,19 +40,16 @@ class LocalEngine:
         for _, process in self.running.values():
             ask_to_stop(process)
 
-    def kill(self) -> None:
+    def __enter__(self) -> LocalEngine:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
         for _, process in self.running.values():
             process.kill()  # its rollout workers see that and leave
         for _, process in self.running.values():
             process.wait()
             ask_to_stop(process)
         self.running = {}
-
-    def __enter__(self) -> LocalEngine:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.kill()
 
 
 def share_cores(runs: int, jobs: int | None, workers: int | None) -> tuple[int, int]:

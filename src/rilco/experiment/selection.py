@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rilco.config import RunConfig
 from rilco.errors import ConfigError, RilcoError, suggestion
 from rilco.experiment.grid import Job, make_jobs, run_name
 from rilco.options import SHORT
@@ -153,21 +152,16 @@ def with_seeds(jobs: Sequence[Job], seeds: Sequence[int]) -> list[Job]:
 def with_steps(jobs: Sequence[Job], steps: int) -> list[Job]:
     """The same runs with another length. Schedules over the length of a run follow."""
     changed = []
-    for job in jobs:
-        config = _with_steps(job.config, steps)
-        named_by_grid = job.name != run_name(job.config)
-        changed.append(Job(job.name if named_by_grid else run_name(config), config))
+    for name, config in jobs:
+        longer = dataclasses.replace(config, steps=steps)
+        policy: Any = config.policy_settings
+        if policy.total_updates == config.iterations:
+            decay: Any = {config.policy_learner: dataclasses.replace(policy, total_updates=longer.iterations)}
+            longer = dataclasses.replace(longer, **decay)
+        # Lambda grows in the first half of a run, unless the grid says otherwise.
+        if config.classifier.lam_iterations == max(1, config.iterations // 2):
+            half = max(1, longer.iterations // 2)
+            classifier = dataclasses.replace(config.classifier, lam_iterations=half)
+            longer = dataclasses.replace(longer, classifier=classifier)
+        changed.append(Job(run_name(longer) if name == run_name(config) else name, longer))
     return changed
-
-
-def _with_steps(config: RunConfig, steps: int) -> RunConfig:
-    longer = dataclasses.replace(config, steps=steps)
-    changes: dict[str, Any] = {}
-    policy: Any = config.policy_settings
-    if policy.total_updates == config.iterations:
-        changes[config.policy_learner] = dataclasses.replace(policy, total_updates=longer.iterations)
-    # Lambda grows in the first half of a run, unless the grid says otherwise.
-    if config.classifier.lam_iterations == max(1, config.iterations // 2):
-        half = max(1, longer.iterations // 2)
-        changes["classifier"] = dataclasses.replace(config.classifier, lam_iterations=half)
-    return dataclasses.replace(longer, **changes)

@@ -127,8 +127,8 @@ def survey(jobs: Sequence[Job], out: Path) -> list[Standing]:
         except RunError as error:
             conflicts.append(str(error))
     if conflicts:
-        more = f"\n... and {len(conflicts) - 3} more." if len(conflicts) > 3 else ""
-        raise RunError("\n".join(conflicts[:3]) + more)
+        more = [f"... and {len(conflicts) - 3} more."] if len(conflicts) > 3 else []
+        raise RunError("\n".join(conflicts[:3] + more))
     return standings
 
 
