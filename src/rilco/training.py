@@ -17,11 +17,11 @@ import jax
 import numpy as np
 
 from rilco.bc.training import Cloner
-from rilco.config import RunConfig
+from rilco.config import LOOKS, RunConfig
 from rilco.data.record import Demonstrations
 from rilco.data.run_data import Data, read_data
 from rilco.errors import ConfigError, RunError, TrainingError
-from rilco.learning import Learner, LearnerState, make_learner, to_experience
+from rilco.learning import Learner, make_learner, to_experience
 from rilco.methods import Method, find, make_policy_learner, make_reward_learner
 from rilco.normalizer import normalize, on_device, on_host, update_normalizer
 from rilco.policy.saved import Policy, load_policy
@@ -52,9 +52,13 @@ class Trainer:
     def __init__(self, config: RunConfig, data: Data, pool: RolloutPool) -> None:
         self.config, self.data, self.pool = config, data, pool
         self.demos = _demo_arrays(data, pool.sizes.actions)
-        makers = 1 if data.demos is None else len(data.demos.demonstrator_names)
-        self.reward_learner, self.learner, self.state = _untrained(config, makers, pool.sizes)
+        makers, sizes = 1 if data.demos is None else len(data.demos.demonstrator_names), pool.sizes
+        # However it is evaluated, the same is learned.
+        looks: dict[str, Any] = dict.fromkeys(LOOKS, 1)
+        learned = dataclasses.replace(config, **looks)
+        self.reward_learner, self.learner = _learners(learned, find(config.method), makers, sizes.actions)
         self.key = jax.random.key(config.seed)
+        self.state = self.learner.init(self.key, sizes.obs_dim, sizes.action_dim, sizes.num_envs)
         self.policy: Policy = self.learner.policy(self.state)
         self.iteration, self.exact = 0, True
         self.episodes = UnfinishedEpisodes(pool.sizes.num_envs)
@@ -107,7 +111,9 @@ class Trainer:
             self._prepare()
         transitions = self._collect()
         collected = time.perf_counter()
-        batches = self._demonstrations(self.iteration)
+        if self.iteration not in self._drawn:  # the run just began
+            self._drawn = {self.iteration: self._draw(self.iteration)}
+        batches = self._drawn.pop(self.iteration)
         self.state, info = self.learner.learn(
             self.state, to_experience(transitions), batches, self.iteration, self.key
         )
@@ -155,10 +161,6 @@ class Trainer:
         reward = self.reward_learner.prepare(self.state.reward, self.demos, normalized, self.key)
         self.state = self.state._replace(reward=reward)
 
-    def _demonstrations(self, iteration: int) -> Any:
-        """Draws for an iteration, made during the one before unless the run just began."""
-        return self._drawn.pop(iteration) if iteration in self._drawn else self._draw(iteration)
-
     def _draw(self, iteration: int) -> Any:
         if self.reward_learner is None or self.demos is None:
             return None
@@ -174,9 +176,9 @@ class Trainer:
         self.state = unflatten(self.state, checkpoint.arrays)
         self.policy = self.learner.policy(self.state)
         self.iteration = checkpoint.iteration
-        # Checkpoints of the first version have them elsewhere.
-        recent = checkpoint.arrays.get("recent_returns", checkpoint.facts.get("recent_returns"))
-        self.recent = np.asarray(recent, np.float64).tolist()
+        self.recent = checkpoint.arrays.get(
+            "recent_returns", np.zeros(0)
+        ).tolist()  # none in the first version
         self.episodes, self.exact = UnfinishedEpisodes.restore(checkpoint.arrays, self.pool)
 
 
@@ -204,9 +206,14 @@ def train_in(config: RunConfig, path: Path, how: How, *, resume: bool) -> Iterat
     with how.stop:
         with how.stop.at_once():
             data = read_data(config, how.say)
-        with open_run(path, config, resume=resume) as folder, _pool_if_needed(config, data, how) as pool:
+        cloning = find(config.method).runner == "cloning"
+        alone = cloning and config.evaluate_every < 0  # needs no environment
+        with (
+            open_run(path, config, resume=resume) as folder,
+            contextlib.nullcontext() if alone else open_pool(config, data.demos, how.num_workers) as pool,
+        ):
             how.stop.raise_if_requested()  # before anything is learned
-            training = make_training(config, data, pool)
+            training = _cloner(config, data) if cloning or pool is None else Trainer(config, data, pool)
             with Progress(config, path, quiet=how.quiet) as progress:
                 loop = Loop(config, training, folder, pool, progress)
                 loop.begin(resume=resume)
@@ -215,12 +222,17 @@ def train_in(config: RunConfig, path: Path, how: How, *, resume: bool) -> Iterat
             yield training
 
 
+def _cloner(config: RunConfig, data: Data) -> Cloner:
+    if data.demos is None:
+        raise ValueError(f"{config.method} clones nothing.")
+    actions = run_actions(config, data.demos)
+    return Cloner(config.bc, data.demos, seed=config.seed, iterations=config.iterations, actions=actions)
+
+
 def _events(path: Path, how: How) -> list[TensorBoard]:
     """None without TensorBoard, unless a video was asked for, which is then an error."""
-    installed = importlib.util.find_spec("tensorboard") is not None
-    return (
-        [TensorBoard(path / EVENTS, video=how.video)] if how.video or (how.tensorboard and installed) else []
-    )
+    wanted = how.video or (how.tensorboard and importlib.util.find_spec("tensorboard"))
+    return [TensorBoard(path / EVENTS, video=how.video)] if wanted else []
 
 
 @contextlib.contextmanager
@@ -236,29 +248,6 @@ def go_on(run: Run, how: How) -> Iterator[Trainer]:
                 "the folder of `rilco train`."
             )
         yield trainer
-
-
-def make_training(config: RunConfig, data: Data, pool: RolloutPool | None) -> Trainer | Cloner:
-    """A method's training, before its first iteration."""
-    if find(config.method).runner == "cloning" and data.demos is not None:
-        actions = run_actions(config, data.demos)
-        return Cloner(config.bc, data.demos, seed=config.seed, iterations=config.iterations, actions=actions)
-    if pool is None:
-        raise ValueError(f"{config.method} acts, so it needs environments.")
-    return Trainer(config, data, pool)
-
-
-def _untrained(
-    config: RunConfig, num_demonstrators: int, sizes: Sizes
-) -> tuple[RewardLearner | None, Learner, LearnerState]:
-    """A run's learners, and the state that they begin with."""
-    # However it is evaluated, the same is learned.
-    learned = dataclasses.replace(
-        config, evaluate_every=0, evaluation_episodes=1, final_episodes=1, snapshot_every=0
-    )
-    reward_learner, learner = _learners(learned, find(config.method), num_demonstrators, sizes.actions)
-    key = jax.random.key(config.seed)
-    return reward_learner, learner, learner.init(key, sizes.obs_dim, sizes.action_dim, sizes.num_envs)
 
 
 @functools.lru_cache(maxsize=16)
@@ -280,27 +269,13 @@ def _learners(
     return reward_learner, learner
 
 
-def _pool_if_needed(
-    config: RunConfig, data: Data, how: How
-) -> contextlib.AbstractContextManager[RolloutPool | None]:
-    """Cloning that is never evaluated needs none."""
-    if find(config.method).runner == "cloning" and config.evaluate_every < 0:
-        return contextlib.nullcontext()
-    return open_pool(config, data.demos, how.num_workers)
-
-
 def open_pool(config: RunConfig, demos: Demonstrations | None, workers: int) -> RolloutPool:
-    """A run's environments."""
-    sizes = pool_sizes(config, demos, workers)
-    return RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers)
-
-
-def pool_sizes(config: RunConfig, demos: Demonstrations | None, workers: int) -> Sizes:
-    """Sizes of what the workers hold. Cloning only evaluates, so an environment for each of them is enough."""
-    obs_dim, actions = config.task.dimensions()[0], run_actions(config, demos)
+    """A run's environments. Cloning only evaluates, so one for each worker is enough."""
+    counts, hidden = (config.num_envs, config.num_steps), config.policy_settings.hidden_sizes
     if find(config.method).runner == "cloning":
-        return Sizes(workers, 1, obs_dim, actions, config.bc.hidden_sizes)
-    return Sizes(config.num_envs, config.num_steps, obs_dim, actions, config.policy_settings.hidden_sizes)
+        counts, hidden = (workers, 1), config.bc.hidden_sizes
+    sizes = Sizes(*counts, config.task.dimensions()[0], run_actions(config, demos), hidden)
+    return RolloutPool(config.task, sizes, seed=config.seed, num_workers=workers)
 
 
 def run_actions(config: RunConfig, demos: Demonstrations | None) -> Actions:
