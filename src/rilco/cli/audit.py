@@ -15,14 +15,13 @@ from rilco.runs.paths import AUDIT
 from rilco.words import capitalised, plural
 
 if TYPE_CHECKING:
-    from rilco.data.record import Demonstrations
     from rilco.judging.audit import Audit
+    from rilco.judging.verdict import Decision
     from rilco.runs.interrupt import StopSignal
 
 OF_TRAINING = ("steps", "seeds", "settings")
-OF_INPUT = ("task", "env", "env_kwargs", "demos", "noise_rate", "demo_kind", "obs_keys", "seed")
+OF_INPUT = ("task", "env", "env_kwargs", "noise_rate", "demo_kind", "obs_keys", "seed")
 """Options that say what to judge. A run has its own, as it has those of training."""
-WRITTEN = ("keep", "drop", "annotate")
 
 writing_options = options(
     click.option("--keep", help="Write the kept demonstrations, in the format of this name."),
@@ -93,14 +92,14 @@ def command(**options: Any) -> None:
 
 
 def _audit(options: dict[str, Any], stop: StopSignal) -> None:
+    from rilco.judging.before import check_formats
     from rilco.runs.how import How
     from rilco.runs.progress import StatusLine
 
-    out = _folder(options)
+    out, targets = _folder(options), _targets(options)
     there = next(place for place in (out, *out.absolute().parents) if place.exists())
     if not there.is_dir():
         raise ConfigError(f"--out {out}: expected a folder, or a name for a new one; {there} is a file.")
-    check_targets(options)
     with StatusLine(quiet=options["quiet"], every=math.inf) as line:
 
         def show(what: str, share: float) -> None:
@@ -108,17 +107,15 @@ def _audit(options: dict[str, Any], stop: StopSignal) -> None:
             if share >= 1.0:  # a display of training may follow
                 line.clear()
 
-        how = {name: options[name] for name in ("offline", "good", "bad", "pieces")}
+        how = {name: options[name] for name in ("offline", "good", "bad", "pieces", "cut")}
         how |= {"progress": show, "say": lambda line: click.echo(line, err=True)}
         how["how"] = How(options["workers"], quiet=options["quiet"], stop=stop)
-        how["check"] = lambda demos: check_formats_of(demos, options)
+        how["check"] = lambda demos: check_formats(demos, targets.items())
         made = _of_run(options, how) if options["run"] is not None else _of_data(options, out, how)
-    if options["cut"] is not None:
-        made = made.cut_at(options["cut"])
     page = made.save(out, pictures=options["pictures"])
     describe(made)
     click.echo(f"Page: {page}")
-    write_datasets(made, options)
+    _write(made, targets, options["unsure"])
 
 
 def _folder(options: dict[str, Any]) -> Path:
@@ -138,15 +135,15 @@ def _folder(options: dict[str, Any]) -> Path:
 
 def _given(names: tuple[str, ...], options: dict[str, Any]) -> str:
     """Those of the options that were given, as they are written: `--steps, --set`."""
-    written = {name: f"--{name.replace('_', '-')}" for name in names} | {"settings": "--set"}
-    return ", ".join(written[name] for name in names if options[name] not in (None, ()))
+    given = ["set" if name == "settings" else name for name in names if options[name] not in (None, ())]
+    return ", ".join(f"--{name.replace('_', '-')}" for name in given)
 
 
 def _of_run(options: dict[str, Any], how: dict[str, Any]) -> Audit:
     from rilco.judging.audit import audit_run
     from rilco.runs.folder import Run
 
-    if given := _given((*OF_INPUT, *OF_TRAINING), options):
+    if given := _given(("demos", *OF_INPUT, *OF_TRAINING), options):
         raise ConfigError(
             f"{options['run']}: a run has its own environment, demonstrations and settings; leave out {given}, or "
             "leave out the run to train afresh."
@@ -155,7 +152,7 @@ def _of_run(options: dict[str, Any], how: dict[str, Any]) -> Audit:
 
 
 def _of_data(options: dict[str, Any], out: Path, how: dict[str, Any]) -> Audit:
-    from rilco.judging.audit import STEPS, audit
+    from rilco.judging.audit import audit
     from rilco.options import parse_settings
 
     judged_alone = options["offline"] or (options["task"] is None and options["env"] is None)
@@ -163,18 +160,9 @@ def _of_data(options: dict[str, Any], out: Path, how: dict[str, Any]) -> Audit:
         raise ConfigError(
             f"{given}: nothing is trained without an environment. Leave it out, or give --env or --task."
         )
-    same = {name: options[name] for name in ("task", "env", "env_kwargs", "noise_rate", "demo_kind")}
-    return audit(
-        options["demos"] or None,
-        obs_keys=options["obs_keys"] or (),
-        steps=options["steps"] or STEPS,
-        seed=1 if options["seed"] is None else options["seed"],
-        seeds=options["seeds"] or 1,
-        out=out,
-        settings=parse_settings(options["settings"]),
-        **same,
-        **how,
-    )
+    wanted = {name: options[name] for name in (*OF_INPUT, "steps", "seeds") if options[name] is not None}
+    settings = parse_settings(options["settings"])
+    return audit(options["demos"] or None, out=out, settings=settings, **wanted, **how)
 
 
 def describe(made: Audit) -> None:
@@ -213,67 +201,62 @@ def apply_command(**options: Any) -> None:
     rilco audit apply audit-mine --cut 0.4 --keep good.lerobot
     """
     from rilco.judging.audit import load_audit
+    from rilco.judging.before import check_formats
     from rilco.judging.record import read_decisions
 
-    if options["decisions"] is not None and options["cut"] is not None:
-        raise ConfigError(f"{options['decisions']} and --cut {options['cut']:g}: give one of the two.")
-    check_targets(options)
+    decisions, cut, targets = options["decisions"], options["cut"], _targets(options)
+    if decisions is not None and cut is not None:
+        raise ConfigError(f"{decisions} and --cut {cut:g}: give one of the two.")
     made = load_audit(options["audit"], options["demos"] or None, trust_env=options["trust_env"])
-    if options["decisions"] is not None:
-        made = made.decided(read_decisions(options["decisions"], made.verdict))
-    elif options["cut"] is not None:
-        made = made.cut_at(options["cut"])
-    check_formats_of(made.demonstrations, options)
+    if decisions is not None:
+        made = made.decided(read_decisions(decisions, made.verdict))
+    elif cut is not None:
+        made = made.cut_at(cut)
+    check_formats(made.demonstrations, targets.items())
     if options["out"] is not None:
         click.echo(f"Page: {made.save(options['out'])}")
-    write_datasets(made, options)
-    if all(options[name] is None for name in (*WRITTEN, "out")):
+    elif not targets:
         click.echo(f"{made.verdict.summary} Nothing was written: name --keep, --drop, --annotate or --out.")
+    _write(made, targets, options["unsure"])
 
 
-def check_targets(options: dict[str, Any]) -> None:
-    """Raises ConfigError, before anything is judged, if a dataset cannot be written."""
+def _targets(options: dict[str, Any]) -> dict[str, str]:
+    """The datasets to write, by option. Raises ConfigError, before anything is judged, if one cannot be written."""
     from rilco.cli.demos import check_target
     from rilco.data.formats import target_format
 
-    names = [name for name in WRITTEN if options[name] is not None]
-    if len({os.path.realpath(options[name]) for name in names}) < len(names):
-        shown = ", ".join(f"--{name} {options[name]}" for name in names)
+    names = ("keep", "drop", "annotate")
+    targets = {f"--{name}": options[name] for name in names if options[name] is not None}
+    if len(set(map(os.path.realpath, targets.values()))) < len(targets):
+        shown = ", ".join(f"{option} {path}" for option, path in targets.items())
         raise ConfigError(f"{shown}: one would replace the other. Give each a name of its own.")
-    for name in names:
-        check_target(options[name], None, options["overwrite"], f"--{name}")
-    annotate = options["annotate"]
-    if annotate is not None and target_format(annotate, None)[1].name not in ("minari", "lerobot"):
-        raise ConfigError(f"--annotate {annotate}: expected a name that ends in .minari or .lerobot.")
+    for option, path in targets.items():
+        check_target(path, None, options["overwrite"], option)
+        if option == "--annotate" and target_format(path, None)[1].name not in ("minari", "lerobot"):
+            raise ConfigError(f"--annotate {path}: expected a name that ends in .minari or .lerobot.")
+    return targets
 
 
-def check_formats_of(demos: Demonstrations, options: dict[str, Any]) -> None:
-    from rilco.judging.before import check_formats
-
-    check_formats(demos, [(f"--{name}", options[name]) for name in WRITTEN if options[name] is not None])
-
-
-def write_datasets(made: Audit, options: dict[str, Any]) -> None:
+def _write(made: Audit, targets: dict[str, str], as_unsure: Decision | None) -> None:
+    """Write the datasets; unsure demonstrations count as kept or dropped only where the user says so."""
     from rilco.cli.demos import save
     from rilco.judging.result import save_annotated
     from rilco.tasks.registration import name_in_files
 
     unsure = [one.index for one in made.verdict.demonstrations if one.decision == "unsure"]
-    if options["unsure"] is not None:
-        decisions = dict.fromkeys(unsure, options["unsure"])
-        made = made.decided(decisions, f"It was unsure, and you said: {options['unsure']}.")
-    elif unsure and (options["keep"] is not None or options["drop"] is not None):
+    if as_unsure is not None:
+        made = made.decided(dict.fromkeys(unsure, as_unsure), f"It was unsure, and you said: {as_unsure}.")
+    elif unsure and {"--keep", "--drop"} & set(targets):
         click.echo(
             f"Unsure about {plural(len(unsure), 'demonstration')}, in neither file. "
             "Decide with --unsure keep or --unsure drop."
         )
-    for name, part in (("keep", made.kept), ("drop", made.dropped)):
-        if options[name] is None:
-            continue
-        if part is None:
-            click.echo(f"--{name} {options[name]}: there is nothing to {name}, so it was not written.")
+    for option, path in targets.items():
+        part = made.dropped if option == "--drop" else made.kept
+        if option == "--annotate":
+            save_annotated(made, path)
+            click.echo(f"{path}: all demonstrations, with the verdict as episode metadata")
+        elif part is not None:
+            save(part, path, None, name_in_files(made.task))
         else:
-            save(part, options[name], None, name_in_files(made.task))
-    if options["annotate"] is not None:
-        save_annotated(made, options["annotate"])
-        click.echo(f"{options['annotate']}: all demonstrations, with the verdict as episode metadata")
+            click.echo(f"{option} {path}: there is nothing to {option[2:]}, so it was not written.")

@@ -39,21 +39,21 @@ def command(tasks: tuple[str, ...], methods: str, json_file: Path | None, **how:
         results = run_benchmark(tasks or tuple(ROBOTS), methods=read_methods(methods), **how)
     columns = ("task", "method", "bare/s", "pool/s", "train/s", "pool/bare", "train/bare")
     table = Table(*columns, box=box.SIMPLE_HEAD, padding=(0, 1))
-    for method, speeds in results["methods"].items():
-        for task, speed in speeds.items():
+    notes = []
+    for method, measured in results["methods"].items():
+        for task, found in measured.items():
+            speeds = [f"{found[name]:,.0f}" for name in ("bare", "pool", "train")]
             table.add_row(
-                task,
-                method,
-                *(f"{speed[name]:,.0f}" for name in ("bare", "pool", "train")),
-                *(f"{speed[name] / speed['bare']:.2f}" for name in ("pool", "train")),
+                task, method, *speeds, *(f"{found[x] / found['bare']:.2f}" for x in ("pool", "train"))
             )
-    console.print(table)
-    for task, phases in results["phases_ms"].items():
-        shown = ", ".join(f"{name} {ms:.1f}" for name, ms in phases.items())
-        console.print(f"{task}: {shown} ms per iteration")
+            shown = ", ".join(f"{name} {ms:.1f} ms" for name, ms in found["ms_per_iteration"].items())
+            notes.append(
+                f"{task}, {method}: an iteration takes {shown}; peak memory {found['peak_rss_mb']:,.0f} MB"
+            )
     if "bc_steps_per_second" in results:
-        console.print(f"bc: {results['bc_steps_per_second']:,.0f} gradient steps per second")
-    console.print(f"{how['workers']} workers; peak memory of all processes {results['peak_rss_mb']:,.0f} MB")
+        notes.append(f"bc: {results['bc_steps_per_second']:,.0f} gradient steps per second")
+    console.print(table)
+    console.print("\n".join(notes), soft_wrap=True)
     if json_file is not None:
         write_atomically(json_file, (json.dumps(results, indent=2) + "\n").encode())
 
@@ -62,13 +62,10 @@ def read_methods(text: str) -> tuple[str, ...]:
     from rilco.errors import ConfigError
     from rilco.methods import METHODS, find
 
-    single = [name for name, method in METHODS.items() if method.imitates and method.runner != "several"]
     if text == "all":  # `gail` has the loss of another method
+        single = [name for name, method in METHODS.items() if method.imitates and method.runner != "several"]
         return tuple(name for name in single if name != "gail")
     methods = tuple(text.split(","))
-    for method in methods:
-        if find(method).runner == "several":
-            raise ConfigError(
-                f"--methods {method}: is RIL-Co, then behaviour cloning. Measure those: ril-co,bc."
-            )
+    if several := [method for method in methods if find(method).runner == "several"]:
+        raise ConfigError(f"--methods {several[0]}: is RIL-Co, then cloning. Measure those: ril-co,bc.")
     return methods

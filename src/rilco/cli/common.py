@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import math
 import sys
@@ -19,13 +20,11 @@ class Count(click.ParamType):
     """A whole number that may be written 2e6, 300k or 5M."""
 
     name = "number"
-    _suffixes = {"k": 1e3, "m": 1e6}  # noqa: RUF012 (a constant)
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
         text = str(value).strip().lower().replace("_", "").replace(",", "")
-        factor = self._suffixes.get(text[-1:], 1.0)
         try:
-            number = float(text[:-1] if factor > 1 else text) * factor
+            number = float(text.replace("k", "e3").replace("m", "e6"))
         except ValueError:
             self.fail(f"{value!r} is not a number; write 2000000, 2e6, 300k or 5M.", param, ctx)
         if not math.isfinite(number) or number != int(number):
@@ -72,13 +71,7 @@ obs_keys_option = click.option(
 
 def options(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Several options of a command as one, in this order."""
-
-    def decorate(command: Any) -> Any:
-        for decorator in reversed(decorators):
-            command = decorator(command)
-        return command
-
-    return decorate
+    return lambda command: functools.reduce(lambda made, add: add(made), reversed(decorators), command)
 
 
 @contextlib.contextmanager

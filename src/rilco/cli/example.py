@@ -6,10 +6,9 @@ The output folder keeps every stage, so an interrupted demo goes on where it was
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rilco.bc.training import clone
 from rilco.clean.config import METHOD
@@ -51,12 +50,11 @@ EVALUATE_EVERY = 100_000
 VIDEO_STEPS = 400
 
 
-@dataclass(frozen=True)
-class Material:
+class Material(NamedTuple):
     """What the demo learns from."""
 
     task: Task
-    files: tuple[str, ...]
+    files: list[str]
     """Demonstrations, the expert's first."""
     expert: Policy
 
@@ -66,96 +64,16 @@ def run_demo(
 ) -> None:
     material = bullet_material(say) if has_pybullet() else mujoco_material(out, say, expert_steps)
     demos = load_demonstrations(material.files, NOISE_RATE)
-    say(
-        f"     {demos.noise_fraction:.0%} of the {len(demos):,} pairs are a worse policy's. No label says which."
-    )
+    share = demos.noise_fraction
+    say(f"     {share:.0%} of the {len(demos):,} pairs are a worse policy's. No label says which.")
     say(
         "2/4  The audit: which demonstrations are unlike the others? Then clones of what it keeps, and of all."
     )
-    page, clones = audit_and_clone(material, out / AUDIT, say)
-    say(
-        f"3/4  In the simulator: RIL-Co and GAIL learn from all demonstrations, {steps:,} transitions each; ril-co-clean "
-        "clones what it keeps, four times."
-    )
+    clones = audit_and_clone(material, out / AUDIT, say)
+    say(f"3/4  In the simulator: RIL-Co and GAIL learn from all demonstrations, {steps:,} transitions each.")
+    say("     ril-co-clean clones what it keeps, four times.")
     runs = train_side_by_side(material, out, steps)
     say(f"4/4  Returns of the deterministic policies over {EPISODES} episodes:")
-    report(material, demos, runs, clones, out, say)
-    say(f"Audit   {page}")
-
-
-def has_pybullet() -> bool:
-    return importlib.util.find_spec("pybullet") is not None
-
-
-def bullet_material(say: Callable[[str], None]) -> Material:
-    say(f"1/4  Demonstrations of {BULLET.name}, by an expert and five worse policies that come with rilco.")
-    return Material(BULLET, standard_files(BULLET), shipped_rung(BULLET.name, 1)[0])
-
-
-def mujoco_material(out: Path, say: Callable[[str], None], steps: int) -> Material:
-    require("mujoco", "Without PyBullet, the demo's simulations", "demo")
-    say(
-        f"1/4  Demonstrations of {MUJOCO.name}, by an expert that is trained now and five early snapshots of it."
-    )
-    options = {"env": MUJOCO.env, "method": "acktr", "steps": steps, "snapshot_every": steps // 15}
-    run = train_if_needed(make_config(options), out / "expert", How())
-    files = []
-    for rung, policy in enumerate([run.policy, *map(load_policy, snapshots(run.path)[4::-1])], start=1):
-        files.append(out / "demos" / f"{rung}.npz")
-        if not files[-1].exists():
-            files[-1].parent.mkdir(parents=True, exist_ok=True)
-            save_demonstrations(collect(policy, MUJOCO, expert=rung == 1, name=f"policy-{rung}"), files[-1])
-    return Material(MUJOCO, tuple(map(str, files)), run.policy)
-
-
-def train_side_by_side(material: Material, out: Path, steps: int) -> dict[str, Run]:
-    """Train all methods, as far as they are not trained already."""
-    task = material.task
-    options: dict[str, Any] = {
-        "task": task.task,
-        "env": task.env,
-        "demos": material.files if task.env else None,
-        "noise_rate": NOISE_RATE,
-        "evaluate_every": EVALUATE_EVERY,
-        "evaluation_episodes": 4,
-        "final_episodes": 4,
-    }
-    jobs = [(METHOD, {**options, "method": METHOD, **CLEAN})]
-    jobs += [(method, {**options, "method": method, "steps": steps}) for method in METHODS]
-    swept = sweep(jobs, out)
-    if swept.failures:
-        reasons = ", ".join(f"{name}: {reason}" for name, reason in swept.failures.items())
-        raise RunError(f"{out}: training failed ({reasons}). Its log is in {out / LOGS}.")
-    return swept.runs
-
-
-def audit_and_clone(
-    material: Material, out: Path, say: Callable[[str], None]
-) -> tuple[Path, dict[str, Path]]:
-    """The audit's page, and clones of what the audit kept and of everything, by name."""
-    task = material.task
-    if not (out / PAGE).exists():
-        audit(material.files, task=task.task, env=task.env, noise_rate=NOISE_RATE, offline=True).save(out)
-    judged = load_audit(out)
-    say(f"     {judged.verdict.summary}")
-    files = {
-        "a clone of what was kept": (out / "clone-of-kept.safetensors", judged.kept or judged.demonstrations),
-        "a clone of everything": (out / "clone-of-all.safetensors", judged.demonstrations),
-    }
-    for file, demos in files.values():
-        if not file.exists():
-            clone(demos, gradient_steps=CLONING_STEPS, task=task).save(file)
-    return out / PAGE, {name: file for name, (file, _) in files.items()}
-
-
-def report(
-    material: Material,
-    demos: Demonstrations,
-    runs: dict[str, Run],
-    clones: dict[str, Path],
-    out: Path,
-    say: Callable[[str], None],
-) -> None:
     trained = {method: policy_file(run.path, "last") for method, run in runs.items()}
     policies: dict[str, Policy | Path] = {"the expert": material.expert, **clones, **trained}
     means = {}
@@ -167,19 +85,81 @@ def report(
     say(f"     {'the data':<24} {mean:8,.0f}   (its demonstrators, weighted by their pairs)")
     curve, video = out / "learning_curves.png", out / "ril-co.mp4"
     draw_curves(runs, means["the expert"], curve, material.task.name)
+    shown = str(video)
     try:
         play(runs["ril-co"].path, video, max_steps=VIDEO_STEPS)
-        shown = str(video)
     except TaskError as error:  # a machine that cannot draw can still learn
         shown = f"none: {error}"
     say(f"\nPicture {curve}\nVideo   {shown}\nRuns    {', '.join(str(run.path) for run in runs.values())}")
+    say(f"Audit   {out / AUDIT / PAGE}")
 
 
-def data_return(files: tuple[str, ...], demos: Demonstrations) -> float:
+def has_pybullet() -> bool:
+    return importlib.util.find_spec("pybullet") is not None
+
+
+def bullet_material(say: Callable[[str], None]) -> Material:
+    say(f"1/4  Demonstrations of {BULLET.name}, by an expert and five worse policies that come with rilco.")
+    return Material(BULLET, [*standard_files(BULLET)], shipped_rung(BULLET.name, 1)[0])
+
+
+def mujoco_material(out: Path, say: Callable[[str], None], steps: int) -> Material:
+    require("mujoco", "Without PyBullet, the demo's simulations", "demo")
+    say(
+        f"1/4  Demonstrations of {MUJOCO.name}, by an expert that is trained now and five early snapshots of it."
+    )
+    options = {"env": MUJOCO.env, "method": "acktr", "steps": steps, "snapshot_every": steps // 15}
+    run = train_if_needed(make_config(options), out / "expert", How())
+    files = []
+    for rung, policy in enumerate([run.policy, *map(load_policy, snapshots(run.path)[4::-1])], start=1):
+        file = out / "demos" / f"{rung}.npz"
+        if not file.exists():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            save_demonstrations(collect(policy, MUJOCO, expert=rung == 1, name=f"policy-{rung}"), file)
+        files.append(str(file))
+    return Material(MUJOCO, files, run.policy)
+
+
+def train_side_by_side(material: Material, out: Path, steps: int) -> dict[str, Run]:
+    """Train all methods, as far as they are not trained already."""
+    options: dict[str, Any] = {
+        "task": material.task.task,
+        "env": material.task.env,
+        "demos": material.files if material.task.env else None,
+        "noise_rate": NOISE_RATE,
+        "evaluate_every": EVALUATE_EVERY,
+        "evaluation_episodes": 4,
+        "final_episodes": 4,
+    }
+    lengths = {METHOD: CLEAN, **{method: {"steps": steps} for method in METHODS}}
+    swept = sweep([(method, {**options, "method": method, **own}) for method, own in lengths.items()], out)
+    if swept.failures:
+        reasons = ", ".join(f"{name}: {reason}" for name, reason in swept.failures.items())
+        raise RunError(f"{out}: training failed ({reasons}). Its log is in {out / LOGS}.")
+    return swept.runs
+
+
+def audit_and_clone(material: Material, out: Path, say: Callable[[str], None]) -> dict[str, Path]:
+    """Clones of what the audit kept and of everything, by name."""
+    task = material.task
+    if not (out / PAGE).exists():
+        audit(material.files, task=task.task, env=task.env, noise_rate=NOISE_RATE, offline=True).save(out)
+    judged = load_audit(out)
+    say(f"     {judged.verdict.summary}")
+    clones = {}
+    for name, demos in (("what was kept", judged.kept), ("everything", None)):
+        file = out / f"clone-of-{name.split()[-1]}.safetensors"
+        if not file.exists():
+            demos = demos or judged.demonstrations
+            clone(demos, gradient_steps=CLONING_STEPS, task=task).save(file)
+        clones[f"a clone of {name}"] = file
+    return clones
+
+
+def data_return(files: Sequence[str], demos: Demonstrations) -> float:
     """The return of a learner that copied the mixture as it is."""
     own = {one.name: one.mean_return or 0.0 for one in demonstrators(load_demonstrations(files))}
-    shares = [(one.pairs / len(demos), own[one.name]) for one in demonstrators(demos)]
-    return sum(share * mean_return for share, mean_return in shares)
+    return sum(one.pairs / len(demos) * own[one.name] for one in demonstrators(demos))
 
 
 def draw_curves(runs: dict[str, Run], expert_return: float, file: Path, title: str) -> None:

@@ -37,23 +37,16 @@ def run_benchmark(
     iterations: int = 150,
     workers: int = 2,
 ) -> dict[str, Any]:
-    """Measure each task with each method. Returns what `rilco bench --json` writes.
-
-    `tasks` and `phases_ms` are of the first method; `methods` has the speeds of all.
-    """
-    results: dict[str, Any] = {"tasks": {}, "phases_ms": {}, "methods": {}, "peak_rss_mb": 0.0}
+    """Measure each task with each method. Returns what `rilco bench --json` writes."""
+    results: dict[str, Any] = {"methods": {}}
     for task in tasks:
         for method in methods:
             jax.clear_caches()
-            if not find(method).makes_transitions:
+            if find(method).makes_transitions:
+                measured = measure_task(task, iterations=iterations, workers=workers, method=method)
+                results["methods"].setdefault(method, {})[task] = measured
+            else:
                 results["bc_steps_per_second"] = measure_cloning(task)
-                continue
-            _forget_peak_memory()  # the peak is this run's, not an earlier one's
-            speeds, phases, peak = measure_task(task, iterations=iterations, workers=workers, method=method)
-            results["tasks"].setdefault(task, speeds)
-            results["phases_ms"].setdefault(task, phases)
-            results["methods"].setdefault(method, {})[task] = speeds
-            results["peak_rss_mb"] = max(results["peak_rss_mb"], peak)
     return results
 
 
@@ -71,10 +64,10 @@ def measure_cloning(task: str) -> float:
     return CLONING_ITERATIONS * config.steps_per_iteration / (time.perf_counter() - start)
 
 
-def measure_task(
-    task: str, *, iterations: int, workers: int, method: str
-) -> tuple[dict[str, float], dict[str, float], float]:
-    """Steps per second of `bare`, `pool` and `train`; milliseconds per iteration by phase; peak memory in MB."""
+def measure_task(task: str, *, iterations: int, workers: int, method: str) -> dict[str, Any]:
+    """Steps per second of `bare`, `pool` and `train`; milliseconds per iteration; peak memory in MB."""
+    if (file := Path("/proc/self/clear_refs")).exists():
+        file.write_text("5")  # the peak is this run's, not an earlier one's
     config = RunConfig(method=method, task=Task(task=task), demos=("benchmark",), evaluate_every=-1)
     with open_pool(config, None, workers) as pool:
         demos = _random_demonstrations(pool.sizes.obs_dim, pool.sizes.action_dim)
@@ -93,23 +86,13 @@ def measure_task(
             pool.bare()
             train_seconds += middle - start
             bare_seconds += time.perf_counter() - middle
-        phases = dict(trainer.seconds)
         peak = peak_memory_mb([os.getpid(), *pool.pids])
+    spent = {**trainer.seconds, "bare": bare_seconds, "rest": train_seconds - sum(trainer.seconds.values())}
+    seconds = {"bare": bare_seconds, "pool": trainer.seconds["collect"], "train": train_seconds}
     transitions = iterations * config.transitions_per_iteration
-    speeds = {
-        "bare": transitions / bare_seconds,
-        "pool": transitions / phases["collect"],
-        "train": transitions / train_seconds,
-    }
-    milliseconds = {name: 1e3 * phases[name] / iterations for name in ("collect", "learn")}
-    milliseconds["rest"] = 1e3 * train_seconds / iterations - sum(milliseconds.values())
-    milliseconds["bare"] = 1e3 * bare_seconds / iterations
-    return speeds, milliseconds, peak
-
-
-def _forget_peak_memory() -> None:
-    if (file := Path("/proc/self/clear_refs")).exists():
-        file.write_text("5")
+    speeds = {name: transitions / taken for name, taken in seconds.items()}
+    milliseconds = {name: 1e3 * taken / iterations for name, taken in spent.items()}
+    return {**speeds, "ms_per_iteration": milliseconds, "peak_rss_mb": peak}
 
 
 def peak_memory_mb(pids: Sequence[int]) -> float:
