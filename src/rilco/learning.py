@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from rilco.data.standard import cache_folder
+from rilco.networks import count_nonfinite
 from rilco.normalizer import (
     Normalizer,
     RewardScaler,
@@ -181,7 +182,9 @@ def make_learner(
                 lambda: update_normalizer(state.normalizer, experience.obs[1:].reshape(-1, obs.shape[-1])),
             )
         new_state = LearnerState(normalizer, scaler, reward_state, policy_state)
-        return new_state, info | policy_info | {"reward": jnp.mean(reward)} | _nonfinite(new_state)
+        info |= policy_info | {"reward": jnp.mean(reward)}
+        parts = {"reward_learner": reward_state, "policy_learner": policy_state}
+        return new_state, info | {f"nonfinite_{name}": count_nonfinite(part) for name, part in parts.items()}
 
     def policy(state: LearnerState) -> Policy:
         actor = state.policy.params.actor
@@ -220,18 +223,6 @@ def _rewards(
     normalized = functools.partial(normalize, state.normalizer)
     reward_state, info = learner.update(state.reward, demo_batches, flat_obs, flat_action, normalized, key)
     return reward_state, state.scaler, learner.reward(reward_state, obs[:-1], experience.action), info
-
-
-def _nonfinite(state: LearnerState) -> Info:
-    """Count numbers of the new state that are NaN or infinite, by part: 0 in a healthy run."""
-    parts = {"nonfinite_reward_learner": state.reward, "nonfinite_policy_learner": state.policy}
-    return {
-        name: sum(
-            (jnp.sum(~jnp.isfinite(leaf), dtype=jnp.float32) for leaf in jax.tree.leaves(part)),
-            start=jnp.zeros((), jnp.float32),
-        )
-        for name, part in parts.items()
-    }
 
 
 def to_experience(transitions: Transitions) -> Experience:

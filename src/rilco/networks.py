@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -69,3 +70,9 @@ def trace_mlp(
         if index < len(layers) - 1:
             x = jnp.tanh(x)
     return x, tuple(inputs)
+
+
+def count_nonfinite(tree: Any) -> jax.Array:
+    """How many numbers in the arrays of a pytree are NaN or infinite, as a float32: 0 in a healthy run."""
+    counts = [jnp.sum(~jnp.isfinite(leaf), dtype=jnp.float32) for leaf in jax.tree.leaves(tree)]
+    return sum(counts, start=jnp.zeros((), jnp.float32))

@@ -15,8 +15,8 @@ from tests.environments import env_id
 
 import rilco
 from rilco.bc.config import BcConfig
-from rilco.bc.data import CloningData, held_out, prepare, start_weights, statistics
-from rilco.bc.learner import INTERVAL, LEAST_STD, BcState, bc, cloning_loss, forget_losses
+from rilco.bc.data import CloningData, held_out, prepare, statistics
+from rilco.bc.learner import INTERVAL, LEAST_STD, BcState, bc, cloning_loss
 from rilco.bc.training import Cloner, clone
 from rilco.data.formats import save_demonstrations
 from rilco.data.index import EpisodeIndex
@@ -101,7 +101,7 @@ def test_tanh_expert_is_learned_to_a_small_held_out_loss():
 
 def test_policy_is_the_network_that_was_trained():
     demos = expert_demos()
-    data = prepare(demos, 0.1, seed=1)
+    data = prepare(demos, BcConfig(validation=0.1), seed=1)
     state = train(TINY, data, 20)
     policy = bc(TINY).policy(state, data)
     held = np.asarray(data.checked_rows)
@@ -139,12 +139,17 @@ def test_pairs_of_weight_zero_leave_no_trace():
 
 
 def test_first_pairs_of_every_episode_weigh_more():
-    episode = np.array([4] * 5 + [2] * 2 + [9] * 3)
-    index = EpisodeIndex.of(episode)
-    assert start_weights(index, 7.0, 3).tolist() == [7, 7, 7, 1, 1, 7, 7, 7, 7, 7]
-    interleaved = np.array([1, 2, 1, 2, 1, 2, 2])
-    assert start_weights(EpisodeIndex.of(interleaved), 7.0, 2).tolist() == [7, 7, 7, 7, 1, 1, 1]
-    assert start_weights(index, 1.0, 3) is None, "as if there were no such thing"
+    for episode, steps, expected in (
+        ([4] * 5 + [2] * 2 + [9] * 3, 3, [7, 7, 7, 1, 1, 7, 7, 7, 7, 7]),
+        ([1, 2, 1, 2, 1, 2, 2], 2, [7, 7, 7, 7, 1, 1, 1]),
+    ):
+        pairs = np.ones((len(episode), 1))
+        demos = Demonstrations(pairs, pairs, episode=np.array(episode))
+        weight = prepare(demos, BcConfig(start_weight=7.0, start_steps=steps), seed=1).weight
+        np.testing.assert_allclose(weight, np.array(expected) / np.mean(expected), rtol=1e-6)
+        assert prepare(demos, BcConfig(start_steps=steps), seed=1).weight is None, (
+            "as if there were no such thing"
+        )
 
 
 def test_starts_pull_by_their_weight():
@@ -163,7 +168,7 @@ def test_starts_pull_by_their_weight():
 def test_unit_of_the_weights_does_not_matter():
     demos = expert_demos()
     weight = np.random.default_rng(0).uniform(0.1, 1.0, len(demos))
-    data = [prepare(demos, 0.1, seed=1, weights=unit * weight) for unit in (1.0, 400.0)]
+    data = [prepare(demos, BcConfig(validation=0.1), seed=1, weights=unit * weight) for unit in (1.0, 400.0)]
     np.testing.assert_allclose(data[0].weight, data[1].weight, rtol=1e-5)
     for rows in (data[0].trained_rows, data[0].checked_rows):  # losses compare with those without weights
         assert data[0].weight[rows].mean() == pytest.approx(1.0, rel=1e-5)
@@ -176,7 +181,7 @@ def test_bad_weights(weights):
 
 
 def test_weight_decay_shrinks_the_weights():
-    data = prepare(expert_demos(noise=0.5), 0.1, seed=1)
+    data = prepare(expert_demos(noise=0.5), BcConfig(validation=0.1), seed=1)
 
     def size(config: BcConfig) -> float:
         state = train(config, data, 400)
@@ -186,7 +191,7 @@ def test_weight_decay_shrinks_the_weights():
 
 
 def test_averaged_weights_fit_better_and_steadier_than_the_last():
-    data = prepare(expert_demos(noise=0.5), 0.1, seed=1)
+    data = prepare(expert_demos(noise=0.5), BcConfig(validation=0.1), seed=1)
     state, losses = train(AVERAGING, data, 2000), []
     for last in range(2200, 3001, 200):
         state = train(AVERAGING, data, last - 200, last, after=state)
@@ -197,7 +202,7 @@ def test_averaged_weights_fit_better_and_steadier_than_the_last():
 
 
 def test_average_is_the_mean_of_the_weights_at_first():
-    data = prepare(expert_demos(), 0.1, seed=1)
+    data = prepare(expert_demos(), BcConfig(validation=0.1), seed=1)
     states = [train(AVERAGING, data, 1)]
     for last in range(2, 11):
         states.append(train(AVERAGING, data, last - 1, last, after=states[-1]))
@@ -210,14 +215,14 @@ def test_average_is_the_mean_of_the_weights_at_first():
 
 @pytest.mark.parametrize("config", [TINY, AVERAGING])
 def test_cutting_a_run_into_calls_changes_no_bit(config):
-    data = prepare(expert_demos(), 0.1, seed=1)
+    data = prepare(expert_demos(), BcConfig(validation=0.1), seed=1)
     whole = train(config, data, 57)
     assert same(whole, train(config, data, 1, 2, 30, 57))
     assert not same(whole.params, train(config, data, 57, seed=2).params)
 
 
 def test_every_cut_is_compiled_once():
-    data = prepare(expert_demos(), 0.1, seed=1)
+    data = prepare(expert_demos(), BcConfig(validation=0.1), seed=1)
     compiled = bc(TINY).train._cache_size  # type: ignore[attr-defined]
     state = train(TINY, data, 1)
     before = compiled()
@@ -226,12 +231,11 @@ def test_every_cut_is_compiled_once():
 
 
 def test_training_loss_is_the_mean_over_mini_batches():
-    data = prepare(expert_demos(), 0.1, seed=1)
+    data = prepare(expert_demos(), BcConfig(validation=0.1), seed=1)
     state = train(dataclasses.replace(TINY, learning_rate=1e-12), data, 40)
     assert state.loss_count == 200
     all_pairs = float(cloning_loss(state.params, data, data.trained_rows))
     assert float(state.loss_sum) / 200 == pytest.approx(all_pairs, rel=0.05)
-    assert forget_losses(state).loss_count == 0
 
 
 # -- holding out ---------------------------------------------------------------------------------
@@ -287,7 +291,7 @@ def test_one_pair_cannot_be_split():
     lonely = Demonstrations(np.ones((1, 2)), np.ones((1, 1)))
     with pytest.raises(DemonstrationError, match=r"bc\.validation to 0"):
         clone(lonely, TINY)
-    assert prepare(lonely, 0.0, seed=1).trained_rows.tolist() == [0]
+    assert prepare(lonely, BcConfig(validation=0.0), seed=1).trained_rows.tolist() == [0]
 
 
 def test_statistics_are_of_the_chosen_rows_in_blocks(monkeypatch):
@@ -337,9 +341,11 @@ def test_a_rate_that_falls_to_zero_settles_and_then_stays():
 
 def test_validation_of_many_pairs_takes_an_even_sample(monkeypatch):
     monkeypatch.setattr("rilco.bc.data.MOST_CHECKED", 10)
-    rows = np.asarray(prepare(expert_demos(), 0.5, seed=1).checked_rows)
+    rows = np.asarray(prepare(expert_demos(), BcConfig(validation=0.5), seed=1).checked_rows)
     assert len(set(rows.tolist())) == 10
-    assert set(np.asarray(prepare(expert_demos(), 0.0, seed=1).checked_rows)) <= set(range(300))
+    assert set(np.asarray(prepare(expert_demos(), BcConfig(validation=0.0), seed=1).checked_rows)) <= set(
+        range(300)
+    )
 
 
 # -- stopping early ------------------------------------------------------------------------------
@@ -353,7 +359,7 @@ def noisy_few() -> Demonstrations:
 
 def test_held_out_loss_tells_overfitting_and_the_best_weights_are_returned():
     demos = noisy_few()
-    data, learner, key = prepare(demos, 0.5, seed=1), bc(OVERFITS), jax.random.key(1)
+    data, learner, key = prepare(demos, BcConfig(validation=0.5), seed=1), bc(OVERFITS), jax.random.key(1)
     state = learner.init(key, 2, 1)
     losses: list[float] = []
     policies: list[Policy] = []
@@ -374,7 +380,7 @@ def test_held_out_loss_tells_overfitting_and_the_best_weights_are_returned():
 
 
 def test_without_patience_the_last_weights_are_the_policy():
-    data = prepare(expert_demos(), 0.1, seed=1)
+    data = prepare(expert_demos(), BcConfig(validation=0.1), seed=1)
     judged = bc(TINY).judge(train(TINY, data, 10), np.float32(0.0))
     later = train(TINY, data, 10, 20, after=judged)
     policy = bc(TINY).policy(later, data)

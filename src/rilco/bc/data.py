@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from rilco.bc.config import BcConfig
 from rilco.data.index import EpisodeIndex
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
@@ -35,20 +36,17 @@ class CloningData(NamedTuple):
 
 def prepare(
     demos: Demonstrations,
-    validation: float,
+    config: BcConfig,
     seed: int,
     weights: Sequence[float] | np.ndarray | None = None,
-    starts: np.ndarray | None = None,
     actions: Actions = AS_THEY_ARE,
-    farthest: float = 0.0,
 ) -> CloningData:
-    """Hold out, take the statistics of the rest, and bring everything to the device.
-
-    `actions` say how to write them. A pair counts by its weight times that of `start_weights`, where there are any.
-    """
-    weight = starts if weights is None else _checked_weights(weights, len(demos))
-    if weights is not None and starts is not None:
-        weight = weight * starts
+    """Hold out, take the statistics of the rest, and bring everything to the device. `actions` say how to write them."""
+    validation = config.validation
+    weight = None if weights is None else _checked_weights(weights, len(demos))
+    if config.start_weight != 1.0:
+        starts = np.where(demos.index.step < config.start_steps, config.start_weight, 1.0)
+        weight = starts if weight is None else weight * starts
     held = held_out(demos.index, validation, seed)
     counts = np.ones(len(demos), bool) if weight is None else weight > 0
     trained, checked = np.flatnonzero(counts & ~held), np.flatnonzero(counts & held)
@@ -68,17 +66,10 @@ def prepare(
         jnp.asarray(demos.obs),
         jnp.asarray(actions.encode(demos.action)),
         None if weight is None else jnp.asarray(weight, jnp.float32),
-        statistics(demos.obs, trained, weight, farthest),
+        statistics(demos.obs, trained, weight, config.farthest),
         jnp.asarray(trained, jnp.int32),
         jnp.asarray(checked, jnp.int32),
     )
-
-
-def start_weights(index: EpisodeIndex, weight: float, steps: int) -> np.ndarray | None:
-    """[N]: this weight for the first pairs of every episode, 1 for the others; None where all would be the same."""
-    if weight == 1.0:
-        return None
-    return np.where(index.step < steps, weight, 1.0)
 
 
 def held_out(index: EpisodeIndex, share: float, seed: int) -> np.ndarray:

@@ -17,7 +17,7 @@ import optax
 
 from rilco.bc.config import BcConfig
 from rilco.bc.data import CloningData
-from rilco.networks import Layer, apply_mlp, init_mlp
+from rilco.networks import Layer, apply_mlp, count_nonfinite, init_mlp
 from rilco.normalizer import normalize
 from rilco.policy.heads import GAUSSIAN, Head
 from rilco.policy.saved import Policy
@@ -38,7 +38,7 @@ class BcState(NamedTuple):
     params: Params
     adam: Any
     average: Params  # the same as `params` where nothing is averaged
-    loss_sum: jax.Array  # [] of the mini-batches since `forget_losses`
+    loss_sum: jax.Array  # [] of the mini-batches since the last line of metrics
     loss_count: jax.Array  # [] int32
     best: Params  # with the lowest validation loss so far
     best_loss: jax.Array  # [] infinite before the first validation
@@ -84,13 +84,8 @@ def bc(config: BcConfig = BcConfig(), head: Head = GAUSSIAN) -> BcLearner:
         updates, adam = optimizer.update(gradient, state.adam, state.params)
         params = optax.apply_updates(state.params, updates)
         average = _moved(state.average, params, number, config.average_over)
-        return state._replace(
-            params=params,
-            adam=adam,
-            average=average,
-            loss_sum=state.loss_sum + loss,
-            loss_count=state.loss_count + 1,
-        )
+        total, count = state.loss_sum + loss, state.loss_count + 1
+        return state._replace(params=params, adam=adam, average=average, loss_sum=total, loss_count=count)
 
     @jax.jit
     def train(
@@ -110,7 +105,7 @@ def bc(config: BcConfig = BcConfig(), head: Head = GAUSSIAN) -> BcLearner:
 
         # The bounds are values, not shapes: the loop is compiled once, and every cut of a run executes the same code.
         state = jax.lax.fori_loop(first, last, iterate, state)
-        return state, _count_nonfinite(state.params)
+        return state, count_nonfinite(state.params)
 
     @jax.jit
     def loss(state: BcState, data: CloningData) -> jax.Array:
@@ -140,13 +135,6 @@ def bc(config: BcConfig = BcConfig(), head: Head = GAUSSIAN) -> BcLearner:
     return BcLearner(init, train, loss, judge, stopped, policy)
 
 
-def forget_losses(state: BcState) -> BcState:
-    """Begin a new mean of the training loss."""
-    return state._replace(
-        loss_sum=jnp.zeros_like(state.loss_sum), loss_count=jnp.zeros_like(state.loss_count)
-    )
-
-
 def cloning_loss(params: Params, data: CloningData, rows: jax.Array, head: Head = GAUSSIAN) -> jax.Array:
     """Mean over the pairs of `rows` and over numbers or choices; pairs count by their weights, if they have any."""
     each = head.loss(_outputs(params, data, rows), data.action[rows])
@@ -172,12 +160,6 @@ def _moved(average: Params, params: Params, number: jax.Array, over: int) -> Par
         return params
     share = 1.0 / jnp.minimum(number, over).astype(jnp.float32)
     return jax.tree.map(lambda old, new: old + share * (new - old), average, params)
-
-
-def _count_nonfinite(params: Params) -> jax.Array:
-    return sum(
-        (jnp.sum(~jnp.isfinite(leaf)) for leaf in jax.tree.leaves(params)), start=jnp.zeros((), jnp.int32)
-    )
 
 
 @jax.jit

@@ -13,11 +13,12 @@ from dataclasses import replace
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from rilco.bc.config import BcConfig
-from rilco.bc.data import prepare, start_weights
-from rilco.bc.learner import INTERVAL, BcLearner, BcState, bc, forget_losses
+from rilco.bc.data import prepare
+from rilco.bc.learner import INTERVAL, BcLearner, BcState, bc
 from rilco.data.fitting import check_observations, fit
 from rilco.data.loading import Given, load_demonstrations
 from rilco.data.record import Demonstrations
@@ -96,10 +97,7 @@ class Cloner:
                 "them from 0; if they are quantities, store them as floating-point numbers."
             )
         self.actions = given.fitted(demos.action)
-        starts = start_weights(demos.index, config.start_weight, config.start_steps)
-        self.data = prepare(
-            demos, config.validation, seed, weights, starts, actions=self.actions, farthest=config.farthest
-        )
+        self.data = prepare(demos, config, seed, weights, self.actions)
         self._demos = demos
         self.learner: BcLearner = bc(config, make_head(self.actions))
         self.key = jax.random.key(seed)
@@ -136,9 +134,9 @@ class Cloner:
 
     def record(self) -> dict[str, Any]:
         """The training loss is the mean since the line before."""
-        count = self.state.loss_count.astype(self.state.loss_sum.dtype)
-        losses = {"train_loss": (self.state.loss_sum / count).item()}
-        self.state = forget_losses(self.state)
+        total, count = self.state.loss_sum, self.state.loss_count
+        losses = {"train_loss": (total / count.astype(total.dtype)).item()}
+        self.state = self.state._replace(loss_sum=jnp.zeros_like(total), loss_count=jnp.zeros_like(count))
         if self.config.validation:
             losses["validation_loss"] = self.learner.loss(self.state, self.data).item()
         check_finite(losses, self.iteration)
