@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +21,15 @@ from rilco.files import write_atomically
 from rilco.judging import record
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.joining import apply_cut, apply_decisions
+from rilco.judging.page import render_page
+from rilco.judging.pictures import Gallery, take_pictures
 from rilco.judging.record import Source
 from rilco.judging.verdict import Decision, Verdict
 from rilco.judging.windows import in_pieces
 from rilco.tasks.registration import name_in_files
-
-if TYPE_CHECKING:
-    from rilco.tasks.table import Task
+from rilco.tasks.robots import ROBOTS
+from rilco.tasks.table import Task
+from rilco.tasks.trust import trust
 
 Note = dict[str, str | float]
 
@@ -87,9 +90,6 @@ class Audit:
 
     def save(self, folder: str | os.PathLike[str], *, pictures: bool = True) -> Path:
         """Write audit.json, demonstrations.csv, pairs.npz and the page into a folder; returns the page's path."""
-        from rilco.judging.page import render_page
-        from rilco.judging.pictures import Gallery, take_pictures
-
         out = Path(folder)
         gallery = take_pictures(self.verdict, self.demonstrations, self.task) if pictures else Gallery()
         # Everything is made before anything is written, and audit.json comes last.
@@ -117,26 +117,19 @@ def load_audit(
             f"{folder}: its demonstrations were given in memory, so they cannot be read again. Give them: demos=... in "
             "Python, --demos on the command line."
         )
-    if isinstance(given, Demonstrations):
-        loaded = given
-    else:
-        files = source.files if given is None else given
-        loaded = load_demonstrations(files, source.noise_rate, seed=source.seed, obs_keys=source.obs_keys)
+    loaded = source.files if given is None else given
+    if not isinstance(loaded, Demonstrations):
+        loaded = load_demonstrations(loaded, source.noise_rate, seed=source.seed, obs_keys=source.obs_keys)
     if loaded.fingerprint() != source.fingerprint:
         raise AuditError(
             f"{folder}: the demonstrations have changed since they were judged. Give those that were (--demos), or audit again."
         )
-    task = None
-    if source.environment is not None:
-        from rilco.tasks.robots import ROBOTS
-        from rilco.tasks.table import Task
-        from rilco.tasks.trust import trust
-
-        name = source.environment
+    name, task = source.environment, None
+    if name is not None:
         if trust_env:
             trust(name)
-        of = str(Path(folder) / record.JSON)
-        task = Task(task=name) if name in ROBOTS else Task(env=name, named_by=of)
+        here = str(Path(folder) / record.JSON)
+        task = Task(task=name) if name in ROBOTS else Task(env=name, named_by=here)
     return Audit(in_pieces(loaded, source.pieces), verdict, source, config, scores, notes, task)
 
 
@@ -150,49 +143,47 @@ def save_annotated(audit: Audit, path: str | os.PathLike[str]) -> None:
     """
     folder, known = target_format(path, None)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    env = name_in_files(audit.task)
+    env, notes = name_in_files(audit.task), _notes(audit)
     if known.name == "lerobot":
-        _save_lerobot(audit, folder, env)
+        _save_lerobot(audit.demonstrations, folder, env, notes)
         return
     try:
-        minari.save(audit.demonstrations, folder, env=env, notes=_notes(audit))
+        minari.save(audit.demonstrations, folder, env=env, notes=notes)
     except ConfigError:
         if env is None:
             raise
         # Gymnasium cannot describe what was registered as a class; the judgements matter more.
-        minari.save(audit.demonstrations, folder, notes=_notes(audit))
+        minari.save(audit.demonstrations, folder, notes=notes)
 
 
 def _notes(audit: Audit) -> list[Note]:
     """One a stored episode."""
-    verdict, notes = audit.verdict, []
-    names = {family.index: family.name for family in verdict.families}
-    for start in stretches.split(audit.demonstrations).start:
-        one = verdict.demonstrations[int(verdict.of_pair[start])]
-        note: Note = {
+    verdict, names = audit.verdict, {family.index: family.name for family in audit.verdict.families}
+    first = stretches.split(audit.demonstrations).start
+    judged = [verdict.demonstrations[int(demo)] for demo in verdict.of_pair[first]]
+    return [
+        {
             "rilco_decision": one.decision,
             "rilco_score": one.score,
             "rilco_judge": one.judge,
             "rilco_reason": one.reason,
             "rilco_family": names.get(one.family, ""),
         }
-        notes.append(note)
-    return notes
+        for one in judged
+    ]
 
 
-def _save_lerobot(audit: Audit, folder: Path, env: str | None) -> None:
+def _save_lerobot(demos: Demonstrations, folder: Path, env: str | None, notes: list[Note]) -> None:
     """LeRobot's table of episodes with a column for each note."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    notes = _notes(audit)
     with atomic_write(folder) as temporary:
-        lerobot.save(audit.demonstrations, temporary, env)
-        first = 0
+        lerobot.save(demos, temporary, env)
+        left = iter(notes)
         for file in sorted((temporary / "meta" / "episodes").glob("*/*.parquet")):
             table: Any = pq.read_table(file)
-            mine = notes[first : first + len(table)]
-            first += len(table)
+            mine = list(itertools.islice(left, len(table)))
             for name in mine[0]:
                 table = table.append_column(name, pa.array([note[name] for note in mine]))
             pq.write_table(table, file)
