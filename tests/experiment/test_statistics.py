@@ -14,9 +14,8 @@ from rilco.experiment.statistics import (
     final_return,
     holm,
     improvement,
-    improvement_interval,
     interquartile_mean,
-    iqm_interval,
+    iqm,
     probability_of_improvement,
     stretch_means,
     welch,
@@ -81,7 +80,7 @@ def test_improvement_of_two_normals_has_its_closed_form() -> None:
 
 def test_probability_of_improvement_counts_every_task_alike() -> None:
     always, never = (np.array([2.0] * 9), np.array([1.0])), (np.array([1.0]), np.array([2.0] * 5))
-    assert probability_of_improvement([always[0], never[0]], [always[1], never[1]]) == 0.5
+    assert probability_of_improvement([always[0], never[0]], [always[1], never[1]]).value == 0.5
 
 
 def check_tails(interval, values):
@@ -101,30 +100,30 @@ def test_intervals_against_all_possible_resamples() -> None:
         return [np.array(draw) for draw in itertools.product(runs, repeat=len(runs))]
 
     means = [interquartile_mean(np.concatenate(pair)) for pair in itertools.product(*map(draws, tasks))]
-    check_tails(iqm_interval(tasks), means)
+    check_tails(iqm(tasks).interval, means)
     each = [
         [float(improvement(a, b)) for a, b in itertools.product(draws(x), draws(y))]
         for x, y in zip(tasks, rivals, strict=True)
     ]
-    check_tails(improvement_interval(tasks, rivals), np.add.outer(*each).ravel() / 2)
+    check_tails(probability_of_improvement(tasks, rivals).interval, np.add.outer(*each).ravel() / 2)
 
 
 def test_intervals_are_stratified_by_task() -> None:
     # Each task's runs agree, so drawing them again changes nothing; drawing across tasks would.
     tasks = [np.array([1.0, 1.0, 1.0]), np.array([5.0, 5.0, 5.0])]
-    assert iqm_interval(tasks) == (3.0, 3.0)
+    assert iqm(tasks) == (3.0, (3.0, 3.0))
 
 
 def test_a_single_run_of_a_task_gives_no_interval() -> None:
     several, single = np.array([1.0, 2.0]), np.array([3.0])
-    assert iqm_interval([several, single]) is None
-    assert improvement_interval([several], [single]) is None
-    assert iqm_interval([several, several]) is not None
+    assert iqm([several, single]).interval is None
+    assert probability_of_improvement([several], [single]).interval is None
+    assert iqm([several, several]).interval is not None
 
 
 def test_intervals_are_the_same_every_time() -> None:
     tasks = [np.random.default_rng(3).normal(size=5)]
-    assert iqm_interval(tasks) == iqm_interval(tasks)
+    assert iqm(tasks) == iqm(tasks)
 
 
 def test_welch_by_its_formula() -> None:

@@ -86,6 +86,14 @@ def stretch_means(
 # -- over several tasks ----------------------------------------------------------------------------
 
 
+class Score(NamedTuple):
+    """A number over tasks."""
+
+    value: float
+    interval: Interval | None
+    """By the bootstrap; None where a task has a single run."""
+
+
 def interquartile_mean(scores: np.ndarray) -> np.ndarray:
     """Mean of the middle half along the last axis, without a quarter, rounded down, at either end."""
     from scipy import stats
@@ -99,33 +107,27 @@ def improvement(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return greater.mean(axis=(-2, -1))
 
 
-def probability_of_improvement(xs: Sequence[np.ndarray], ys: Sequence[np.ndarray]) -> float:
+def iqm(tasks: Sequence[np.ndarray]) -> Score:
+    """The interquartile mean of all runs."""
+    return _score(tasks, lambda drawn: interquartile_mean(np.concatenate(drawn, axis=-1)))
+
+
+def probability_of_improvement(xs: Sequence[np.ndarray], ys: Sequence[np.ndarray]) -> Score:
     """Mean of `improvement` over the tasks; `xs` and `ys` hold the runs of each task."""
-    return float(np.mean([improvement(x, y) for x, y in zip(xs, ys, strict=True)]))
-
-
-def iqm_interval(tasks: Sequence[np.ndarray]) -> Interval | None:
-    """Bootstrap interval of the interquartile mean of all runs; None where a task has a single run."""
-    return _interval(tasks, lambda drawn: interquartile_mean(np.concatenate(drawn, axis=-1)))
-
-
-def improvement_interval(xs: Sequence[np.ndarray], ys: Sequence[np.ndarray]) -> Interval | None:
-    """Bootstrap interval of the probability of improvement; None where a task has a single run."""
 
     def probability(drawn: Sequence[np.ndarray]) -> np.ndarray:
         pairs = zip(drawn[: len(xs)], drawn[len(xs) :], strict=True)
         return np.mean([improvement(x, y) for x, y in pairs], axis=0)
 
-    return _interval([*xs, *ys], probability)
+    return _score([*xs, *ys], probability)
 
 
-def _interval(
-    groups: Sequence[np.ndarray], statistic: Callable[[Sequence[np.ndarray]], np.ndarray]
-) -> Interval | None:
-    """Stratified: runs are drawn again within their group. A single run could only be drawn as itself."""
+def _score(groups: Sequence[np.ndarray], statistic: Callable[[Sequence[np.ndarray]], np.ndarray]) -> Score:
+    """With a stratified interval: runs are drawn again within their group. A single run could only be drawn as itself."""
+    value = float(statistic(groups))
     if any(len(runs) < 2 for runs in groups):
-        return None
+        return Score(value, None)
     rng = np.random.default_rng(0)
     drawn = [np.asarray(runs)[rng.integers(len(runs), size=(RESAMPLES, len(runs)))] for runs in groups]
     low, high = np.quantile(statistic(drawn), [(1.0 - CONFIDENCE) / 2.0, (1.0 + CONFIDENCE) / 2.0])
-    return Interval(float(low), float(high))
+    return Score(value, Interval(float(low), float(high)))

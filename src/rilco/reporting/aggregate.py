@@ -8,13 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rilco.experiment.published import POLICY, PUBLISHED_RETURNS, REFERENCE, TASKS, CellKey
-from rilco.experiment.statistics import (
-    Interval,
-    improvement_interval,
-    interquartile_mean,
-    iqm_interval,
-    probability_of_improvement,
-)
+from rilco.experiment.statistics import Score, iqm, probability_of_improvement
 from rilco.policy.saved import shipped_rung
 from rilco.reporting.cells import Cell
 from rilco.reporting.style import in_order
@@ -26,14 +20,12 @@ class MethodScore(NamedTuple):
     method: str
     tasks: tuple[str, ...]
     runs: int
-    iqm: float
-    interval: Interval | None
+    iqm: Score
     mean: float
     published_mean: float | None
     """Mean of the published curves at the same transitions, as shares of the paper's experts' returns."""
-    improvement: float | None
+    improvement: Score | None
     """Probability that a run of RIL-Co is better, over the tasks that both have; None for RIL-Co itself."""
-    improvement_interval: Interval | None
 
 
 def experts() -> dict[str, float]:
@@ -56,7 +48,6 @@ def _score(
 ) -> MethodScore:
     tasks = tuple(task for task in TASKS if task in cells)
     scores = [cells[task].finals / expert[task] for task in tasks]
-    everything = np.concatenate(scores)
     shared = [task for task in tasks if task in reference] if method != REFERENCE else []
     theirs, ours = [reference[task].finals for task in shared], [cells[task].finals for task in shared]
     shares = [
@@ -65,11 +56,9 @@ def _score(
     return MethodScore(
         method=method,
         tasks=tasks,
-        runs=len(everything),
-        iqm=float(interquartile_mean(everything)),
-        interval=iqm_interval(scores),
+        runs=sum(map(len, scores)),
+        iqm=iqm(scores),
         mean=float(np.mean([score.mean() for score in scores])),
         published_mean=float(np.mean(shares)) if len(shares) == len(tasks) else None,
         improvement=probability_of_improvement(theirs, ours) if shared else None,
-        improvement_interval=improvement_interval(theirs, ours) if shared else None,
     )

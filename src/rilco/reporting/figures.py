@@ -112,12 +112,10 @@ def draw_scores(axes: Any, scores: Sequence[MethodScore]) -> None:
     """Interquartile means with their intervals, a line a method, the first on top."""
     styles = [method_style(score.method, [other.method for other in scores]) for score in scores]
     for row, (score, style) in enumerate(zip(scores, styles, strict=True)):
-        bars = None
-        if score.interval is not None:
-            low, high = score.interval
-            bars = [[max(0.0, score.iqm - low)], [max(0.0, high - score.iqm)]]
+        value, (low, high) = score.iqm.value, score.iqm.interval or (score.iqm.value, score.iqm.value)
+        bars = [[max(0.0, value - low)], [max(0.0, high - value)]] if score.iqm.interval else None
         look = {"color": style.colour, "marker": style.marker, "markersize": 6, "capsize": 4}
-        axes.errorbar(score.iqm, row, xerr=bars, linewidth=1.6, linestyle="", **look)
+        axes.errorbar(value, row, xerr=bars, linewidth=1.6, linestyle="", **look)
         if score.published_mean is not None:
             tick = {"marker": "|", "markersize": 13, "markeredgewidth": 1.2, "linestyle": ""}
             axes.plot(score.published_mean, row, color="#222222", **tick)
@@ -176,7 +174,7 @@ def score_figure(scores: dict[float, list[MethodScore]]) -> Figure:
     """Interquartile means over the tasks, a panel a noise rate."""
     panels = []
     for rate, rows in scores.items():
-        words = "; ".join(f"{method_style(row.method).label} {row.iqm:.2f}" for row in rows)
+        words = "; ".join(f"{method_style(row.method).label} {row.iqm.value:.2f}" for row in rows)
         alt = f"Interquartile mean over the tasks at noise rate {rate:g}. {words}."
         panels.append(Panel(f"Noise rate {rate:g}", alt, functools.partial(draw_scores, scores=rows)))
     return Figure("over-tasks", panels)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rilco.experiment.published import GAUSSIAN, CellKey
-from rilco.experiment.statistics import Estimate, Interval, final_return
+from rilco.experiment.statistics import Estimate, Score, final_return
 from rilco.reporting.aggregate import MethodScore
 from rilco.reporting.cells import Cell, data_label
 from rilco.reporting.html import Markup, element, joined
@@ -117,12 +117,10 @@ def score_table(rate: float, scores: Sequence[MethodScore]) -> Markup:
             method_style(score.method).label,
             ", ".join(map(task_label, score.tasks)),
             str(score.runs),
-            decimals(score.iqm, 3),
-            interval_text(score.interval, 3),
+            *score_texts(score.iqm, 3),
             decimals(score.mean, 3),
             decimals(score.published_mean, 3),
-            decimals(score.improvement, 2),
-            interval_text(score.improvement_interval, 2),
+            *score_texts(score.improvement, 2),
         )
         for score in scores
     ]
@@ -133,8 +131,10 @@ def decimals(value: float | None, digits: int) -> str:
     return NOTHING if value is None else minus(f"{value:.{digits}f}")
 
 
-def interval_text(interval: Interval | None, digits: int) -> str:
-    return NOTHING if interval is None else " to ".join(decimals(end, digits) for end in interval)
+def score_texts(score: Score | None, digits: int) -> tuple[str, str]:
+    value, interval = score or (None, None)
+    ends = " to ".join(decimals(end, digits) for end in interval or ())
+    return decimals(value, digits), ends or NOTHING
 
 
 def other_table(cells: Mapping[CellKey, Cell]) -> Markup:
