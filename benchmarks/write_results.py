@@ -23,7 +23,7 @@ from rilco.reporting.cells import Sorted, sort_results
 from rilco.reporting.drawing import draw_figure
 from rilco.reporting.figures import curve_figure
 from rilco.reporting.seeds import SeedComparison, compare_seeds, seeds_figures
-from rilco.reporting.style import method_style, number, task_label, tasks_in_order
+from rilco.reporting.style import in_order, method_style, number, task_label
 from rilco.runs.folder import Run
 from rilco.runs.results import read_results
 from rilco.words import plural
@@ -103,7 +103,7 @@ def mean(group: np.ndarray) -> str:
 def headline_sentence(rows: Sequence[SeedComparison]) -> str:
     """RIL-Co beside GAIL, a sentence a task that has both."""
     sentences = []
-    for task in tasks_in_order(row.key.task for row in rows):
+    for task in in_order(row.key.task for row in rows):
         at_rate = [row for row in rows if row.key.task == task and row.key.noise_rate == RATE]
         for million in sorted({row.million for row in at_rate}):
             here = {row.key.method: row for row in at_rate if row.million == million}

@@ -137,7 +137,8 @@ def test_scores_are_shares_of_the_experts_return(tmp_path: Path) -> None:
             )
     ours, gail = scores_at(0.4, cells_of(tmp_path), expert)
     assert (ours.method, ours.tasks, ours.runs) == ("ril-co", ("hopper", "ant"), 4)
-    assert ours.iqm == (pytest.approx(0.9), (pytest.approx(0.9), pytest.approx(0.9)))
+    assert ours.iqm.value == pytest.approx(0.9)
+    assert ours.iqm.interval == pytest.approx((0.9, 0.9))
     assert ours.improvement is None
     assert gail.mean == pytest.approx(0.6)
     assert gail.improvement.value == 1.0

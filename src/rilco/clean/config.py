@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rilco.errors import ConfigError, suggestion
+from rilco.errors import check_choice, check_fields
 
 METHOD = "ril-co-clean"
 SEARCH = "1-ril-co"  # RIL-Co's folder, where it was asked
@@ -46,27 +46,12 @@ class CleanConfig:
     """Transitions of RIL-Co, where it is asked and there is a finish. Without a finish it gets what practice leaves."""
 
     def __post_init__(self) -> None:
-        counts = (
-            "gradient_steps",
-            "clones",
-            "practice_starts",
-            "practice_steps",
-            "search_steps",
-        )
-        for name in counts:
-            if getattr(self, name) < 1:
-                raise ConfigError(f"clean.{name}: expected at least 1; got {getattr(self, name)}.")
-        for name in ("practice_rounds", "farthest"):
-            if not getattr(self, name) >= 0:
-                raise ConfigError(f"clean.{name}: expected 0 or more; got {getattr(self, name)}.")
-        for name in ("learning_rate", "start_weight", "finish_std"):
-            if not getattr(self, name) > 0.0:
-                raise ConfigError(f"clean.{name}: expected a positive number; got {getattr(self, name)}.")
-        if self.finish not in FINISHES:
-            raise ConfigError(
-                f"clean.finish={self.finish}: unknown; known are {', '.join(FINISHES)}."
-                f"{suggestion(self.finish, FINISHES)}"
-            )
+        counts = ("gradient_steps", "clones", "practice_starts", "practice_steps", "search_steps")
+        check_fields(self, "at least 1", lambda value: value >= 1, *counts)
+        check_fields(self, "0 or more", lambda value: value >= 0, "practice_rounds", "farthest")
+        positive = ("learning_rate", "start_weight", "finish_std")
+        check_fields(self, "a positive number", lambda value: value > 0, *positive)
+        check_choice("clean.finish", self.finish, FINISHES)
 
     @property
     def rounds(self) -> int:

@@ -88,7 +88,14 @@ def practise(
         good += [one for one, own in zip(best, failed, strict=True) if one is not None and heat < len(own)]
     out.unlink(missing_ok=True)
     if good:
-        save_demonstrations(as_demonstrations(good, discrete=kept.discrete), out)
+        attempts = Demonstrations(
+            np.concatenate([one.obs for one in good]),
+            np.concatenate([one.action for one in good]),
+            discrete=kept.discrete,
+            episode=np.repeat(np.arange(len(good)), [len(one.obs) for one in good]),
+            demonstrator_names=("practice",),
+        )
+        save_demonstrations(attempts, out)
     return Practice(heats * envs, len(good), (heats + tried * len(clones)) * envs * steps)
 
 
@@ -118,16 +125,6 @@ def best_attempts(
                 best[env] = Attempt(obs, action, float(score[env]))
         stop.raise_if_requested()
     return best
-
-
-def as_demonstrations(attempts: Sequence[Attempt], *, discrete: bool = False) -> Demonstrations:
-    return Demonstrations(
-        np.concatenate([one.obs for one in attempts]),
-        np.concatenate([one.action for one in attempts]),
-        discrete=discrete,
-        episode=np.repeat(np.arange(len(attempts)), [len(one.obs) for one in attempts]),
-        demonstrator_names=("practice",),
-    )
 
 
 # -- attempts ---------------------------------------------------------------------------------------

@@ -31,7 +31,6 @@ from rilco.reporting.style import (
     method_style,
     rate_label,
     task_label,
-    tasks_in_order,
 )
 
 Cells = Mapping[CellKey, Cell]
@@ -139,7 +138,7 @@ def final_figure(
         draw_finals(axes, task, methods, cells)
 
     panels = []
-    for task in tasks_in_order(key.task for key in keys):
+    for task in in_order(key.task for key in keys):
         alt = f"{task_label(task)}, final return against noise rate. The tables of final returns have the numbers."
         panels.append(Panel(task_label(task), alt, functools.partial(draw, task)))
     return Figure(name, panels, methods, hollow=True)
@@ -161,7 +160,7 @@ def curve_figure(
         draw_curves(axes, task, place, methods, cells)
 
     panels = []
-    for task in tasks_in_order(key.task for key in keys if key[1:3] == place):
+    for task in in_order(key.task for key in keys if key[1:3] == place):
         found = [cell for key, cell in cells.items() if key[:3] == (task, *place)]
         ends = [f"{method_style(cell.key.method).label} ends at {cell.final.mean:.0f}" for cell in found]
         where = f"{task_label(task)} at noise rate {rate_label(place[1])}"

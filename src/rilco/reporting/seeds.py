@@ -20,7 +20,6 @@ from rilco.reporting.style import (
     place_label,
     rate_label,
     task_label,
-    tasks_in_order,
 )
 
 MILLION = 1_000_000
@@ -75,13 +74,13 @@ def compare_seeds(cells: Mapping[CellKey, Cell]) -> list[SeedComparison]:
 
     Long runs are compared twice: early, and at their end.
     """
-    methods, tasks = in_order(key.method for key in cells), tasks_in_order(key.task for key in cells)
-    order = sorted(
-        cells,
-        key=lambda key: (tasks.index(key.task), key.noise, key.noise_rate or 0.0, methods.index(key.method)),
-    )
+    names = in_order(name for key in cells for name in (key.task, key.method))
+
+    def place(key: CellKey) -> tuple[Any, ...]:
+        return names.index(key.task), key.noise, key.noise_rate or 0.0, names.index(key.method)
+
     found = []
-    for key in order:
+    for key in sorted(cells, key=place):
         published = cells[key].published
         if published is None:
             continue

@@ -30,14 +30,10 @@ def task_label(task: str) -> str:
     return TASK_LABELS.get(task, task)
 
 
-def in_order(methods: Iterable[str]) -> list[str]:
-    """The paper's methods as the paper lists them, then its ablations, then others by name."""
-    order = list(dict.fromkeys((*MAIN, *ABLATION)))
-    return sorted(set(methods), key=lambda name: (order.index(name) if name in order else len(order), name))
-
-
-def tasks_in_order(tasks: Iterable[str]) -> list[str]:
-    return sorted(set(tasks), key=lambda name: (TASKS.index(name) if name in TASKS else len(TASKS), name))
+def in_order(names: Iterable[str]) -> list[str]:
+    """Tasks and methods as the paper lists them, its ablations after the other methods; then others by name."""
+    order = {name: place for place, name in enumerate(dict.fromkeys((*TASKS, *MAIN, *ABLATION)))}
+    return sorted(set(names), key=lambda name: (order.get(name, len(order)), name))
 
 
 def rate_label(rate: float | None) -> str:

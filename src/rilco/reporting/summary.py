@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -57,23 +58,13 @@ def _extent(cells: Mapping[CellKey, Cell]) -> str:
 
 def _leaders(cells: Mapping[CellKey, Cell]) -> list[str]:
     """The best methods at the highest and at the lowest rate at which RIL-Co has a rival."""
-    contests = {rate: found for rate in reversed(RATES) if (found := _contests(rate, cells))}
+    contests: dict[float, dict[str, dict[str, Cell]]] = {}
+    for rate, task in itertools.product(reversed(RATES), TASKS):
+        here = {key.method: cell for key, cell in cells.items() if key[:3] == (task, POLICY, rate)}
+        if REFERENCE in here and len(here) > 1:
+            contests.setdefault(rate, {})[task] = here
     rates = list(contests)
     return [_leader_sentence(rate, contests[rate]) for rate in dict.fromkeys((*rates[:1], *rates[-1:]))]
-
-
-def _contests(rate: float, cells: Mapping[CellKey, Cell]) -> dict[str, dict[str, Cell]]:
-    """Tasks at which RIL-Co and some other method were run."""
-    found = {}
-    for task in TASKS:
-        rivals = {
-            key.method: cell
-            for key, cell in cells.items()
-            if (key.task, key.noise, key.noise_rate) == (task, POLICY, rate)
-        }
-        if REFERENCE in rivals and len(rivals) > 1:
-            found[task] = rivals
-    return found
 
 
 def _leader_sentence(rate: float, contests: Mapping[str, Mapping[str, Cell]]) -> str:
@@ -84,11 +75,9 @@ def _leader_sentence(rate: float, contests: Mapping[str, Mapping[str, Cell]]) ->
         best = max((method for method in rivals if method != REFERENCE), key=lambda m: rivals[m].final.mean)
         lead = rivals[REFERENCE].final.mean - rivals[best].final.mean
         tested = welch(rivals[REFERENCE].finals, rivals[best].finals)
-        text = f"{task_label(task)} ({signed(lead)} against {in_prose(best)})"
-        if tested is not None and tested.p_value >= SIGNIFICANT:
-            level.append(text)
-        else:
-            (ahead if lead > 0 else behind).append(text)
+        told_apart = tested is None or tested.p_value < SIGNIFICANT
+        group = level if not told_apart else ahead if lead > 0 else behind
+        group.append(f"{task_label(task)} ({signed(lead)} against {in_prose(best)})")
     methods = plural(len({method for rivals in contests.values() for method in rivals}), "method")
     parts = [f"{phrase} {listed(places)}" for phrase, places in groups.items() if places]
     explained = " Level means no significant difference by Welch’s test." if level else ""

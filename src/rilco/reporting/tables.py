@@ -20,7 +20,6 @@ from rilco.reporting.style import (
     number,
     rate_label,
     task_label,
-    tasks_in_order,
 )
 from rilco.runs.results import RunRecord, Skipped
 
@@ -72,7 +71,7 @@ def seeds_table(rows: Sequence[SeedComparison]) -> Markup:
 
 def final_tables(cells: Mapping[CellKey, Cell]) -> Markup:
     """A table a task, sorted by noise rate and method."""
-    return joined(*(_final_table(task, cells) for task in tasks_in_order(key.task for key in cells)))
+    return joined(*(_final_table(task, cells) for task in in_order(key.task for key in cells)))
 
 
 def _final_table(task: str, cells: Mapping[CellKey, Cell]) -> Markup:
