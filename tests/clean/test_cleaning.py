@@ -263,8 +263,6 @@ def test_where_the_audit_is_not_sure_nobody_practises(run, files, tmp_path):
 def test_practice_can_be_left_out(files):
     config = make(files, steps=STEPS, **{"clean.practice_rounds": 0})
     assert phases_module._search_config(config).steps == STEPS - 2 * STRETCH
-    with pytest.raises(ConfigError, match=r"clean\.practice_rounds: expected 0 or more; got -1"):
-        make(files, **{"clean.practice_rounds": -1})
 
 
 @pytest.mark.slow
@@ -506,13 +504,6 @@ def test_it_has_a_length_of_its_own(files):
 def test_other_methods_have_no_use_for_its_options(method, option):
     with pytest.raises(ConfigError, match=r"clean\."):
         make_config({"task": "hopper", "noise_rate": 0.4, "method": method, **option})
-
-
-def test_a_finish_must_be_known(files):
-    with pytest.raises(ConfigError, match=r"gail-a.*gail-ap"):
-        make(files, finish="gail-a")
-    with pytest.raises(ConfigError, match="gradient_steps"):
-        CleanConfig(gradient_steps=0)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from tests.policy.test_conformance import (
     started,
 )
 
-from rilco.errors import ConfigError
 from rilco.networks import apply_mlp
 from rilco.policy.acktr import acktr
 from rilco.policy.config import AcktrConfig
@@ -132,8 +131,3 @@ def test_learning_rate_decays_to_zero_and_stays() -> None:
         direction = np.asarray(state.kfac.velocity[0]["w"])
         assert np.max(np.abs(direction)) > 1e-3
         np.testing.assert_allclose(step, -config.learning_rate * fraction * direction, rtol=1e-2, atol=1e-6)
-
-
-def test_decay_without_a_length_is_refused() -> None:
-    with pytest.raises(ConfigError, match="total_updates"):
-        AcktrConfig(learning_rate_decay=True)
