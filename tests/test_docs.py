@@ -26,8 +26,8 @@ SMALL = {"num_envs": 2, "num_steps": 10, "evaluation_episodes": 1, "final_episod
 QUICK = "--steps 40 --workers 1 --quiet " + " ".join(f"--set {name}={value}" for name, value in SMALL.items())
 REPLACED = [
     (r"--(gradient-)?steps \S+", ""),
-    (r"rilco train --method bc", "rilco train --steps 6400 --quiet --method bc"),
-    (r"rilco (train|experts train) (?!--steps)", rf"rilco \1 {QUICK} "),
+    (r"rilco train --method bc", "rilco train --gradient-steps 50 --quiet --method bc"),
+    (r"rilco (train|experts train) (?!--(gradient-)?steps)", rf"rilco \1 {QUICK} "),
     (r"--snapshot-every 50k", "--snapshot-every 20"),
     (r"steps=1e6", f"steps=40, workers=1, quiet=True, settings={SMALL}"),
     (r"gradient_steps=100_000", "gradient_steps=200"),

@@ -647,26 +647,47 @@ def cli(*arguments: object) -> subprocess.CompletedProcess[str]:
 def test_command_line(tmp_path, demos_file):
     small = [f"--set={name}={json.dumps(value)}" for name, value in SMALL.items() if name != "evaluate_every"]
     made = cli(
-        *("train", "--method", "bc", "--env", env_id("Drift"), "--demos", demos_file, "--steps", 2000),
+        *(
+            "train",
+            "--method",
+            "bc",
+            "--env",
+            env_id("Drift"),
+            "--demos",
+            demos_file,
+            "--gradient-steps",
+            500,
+        ),
         *("--evaluate-every", 1000, "--workers", 1, "--out", tmp_path / "run", *small),
     )
     assert made.returncode == 0, made.stderr
     assert "after 500 gradient steps" in made.stdout
     again = cli(
-        "train", "--out", tmp_path / "run", "--resume", "--trust-env", "--steps", 4000, "--workers", 1
+        "train",
+        "--out",
+        tmp_path / "run",
+        "--resume",
+        "--trust-env",
+        "--gradient-steps",
+        1000,
+        "--workers",
+        1,
     )
     assert again.returncode == 0, again.stderr
     assert "Resuming after 500 gradient steps" in again.stderr
     assert [line["iteration"] for line in metrics(tmp_path / "run")] == [50, 100, 150, 200]
+    refused = cli("train", "--out", tmp_path / "run", "--resume", "--trust-env", "--steps", 8000)
+    assert "--steps 8,000: bc makes no transitions." in refused.stderr
+    assert "clones for 2,000." in refused.stderr
 
 
 def test_no_environment_is_needed(tmp_path, demos_file):
     small = [f"--set={name}={json.dumps(value)}" for name, value in SMALL.items() if name != "evaluate_every"]
-    given = ("--demos", demos_file, "--steps", 2000, "--out", tmp_path / "run", *small)
+    given = ("--demos", demos_file, "--gradient-steps", 500, "--out", tmp_path / "run", *small)
     made = cli("train", "--method", "bc", *given)
     assert made.returncode == 0, made.stderr
     assert "bc without an environment, so without evaluations, seed 1, 500 gradient steps" in made.stderr
-    again = cli("train", "--out", tmp_path / "run", "--resume", "--steps", 4000)
+    again = cli("train", "--out", tmp_path / "run", "--resume", "--gradient-steps", 1000)
     assert again.returncode == 0, again.stderr
     policy = rilco.load_policy(tmp_path / "run")
     assert policy.predict(np.zeros(2)).shape == (1,)

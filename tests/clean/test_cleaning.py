@@ -27,6 +27,7 @@ from rilco.clean import cloning
 from rilco.clean import phases as phases_module
 from rilco.clean.config import CleanConfig
 from rilco.cli.bench import read_methods
+from rilco.cli.train import STEPS as STEPS_HELP
 from rilco.config import RunConfig
 from rilco.data.formats import load_file, save_demonstrations
 from rilco.errors import ConfigError, RunError
@@ -497,6 +498,8 @@ def test_it_has_a_length_of_its_own(files):
     )
     assert make_config({**options, **OWN, "demos": files, "finish": "ril-co"}).steps == RunConfig.steps
     assert make(files, steps=123_456).steps == 123_456
+    usual = make_config({"method": "ril-co-clean", "task": "hopper", "noise_rate": 0.4}).steps
+    assert f"of ril-co-clean {usual / 1000:.0f}k]" in STEPS_HELP
 
 
 @pytest.mark.parametrize("option", [{"finish": "gail-ap"}, {"clean.gradient_steps": 10}])

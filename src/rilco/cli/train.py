@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rilco.cli.common import COUNT, TABLE, obs_keys_option, options, stopping, trust_option, workers_option
-from rilco.errors import RunError, WriteError
+from rilco.errors import ConfigError, RunError, WriteError
 from rilco.methods import METHODS
 from rilco.runs.paths import POLICIES, holds_run
 from rilco.words import plural
@@ -23,10 +23,7 @@ METHOD = f"How to learn: {', '.join(METHODS)}.  [default: ril-co]"
 SCHEDULE = "linear or cosine growth of --lam in the first half of the run, or warm-up.  [default: constant]"
 START_FROM = "A policy file, run folder or hopper#1 to begin with.  [default: at random]"
 FINISH = "For ril-co-clean: train on with ril-co, gail-ap or gail-logistic.  [default: none]"
-STEPS = (
-    "Transitions in all, for example 2e6. bc makes none, and counts 128 for a gradient step.  "
-    "[default: 20M; of ril-co-clean 761k]"
-)
+STEPS = "Transitions in all, for example 2e6.  [default: 20M; of ril-co-clean 569k]"
 
 run_options = options(
     click.option("--task", help="A Bullet task: halfcheetah, hopper, walker2d or ant."),
@@ -76,7 +73,7 @@ run_options = options(
 @obs_keys_option
 @click.option("--demo-kind", help="Standard non-experts: policy, matched or gaussian.  [default: policy]")
 @click.option("--finish", help=FINISH)
-@click.option("--gradient-steps", type=COUNT, help="For bc, instead of --steps.  [default: 156k]")
+@click.option("--gradient-steps", type=COUNT, help="Of bc, which makes no transitions.  [default: 156k]")
 @click.option(
     "--lasting-ends",
     is_flag=True,
@@ -127,6 +124,7 @@ def _train(options: dict[str, Any], stop: StopSignal) -> tuple[RunConfig, Run]:
     from rilco.config import RunConfig
     from rilco.options import make_config, parse_settings
     from rilco.runs.how import How
+    from rilco.runs.progress import measure_of
     from rilco.tasks.trust import trust
 
     out, resume, trust_env = options.pop("out"), options.pop("resume"), options.pop("trust_env")
@@ -134,6 +132,12 @@ def _train(options: dict[str, Any], stop: StopSignal) -> tuple[RunConfig, Run]:
     how = How(stop=stop, **{name: options.pop(name) for name in names})
     options |= parse_settings(options.pop("settings"))
     config = make_config(options, stored=RunConfig.load(out) if resume else None)
+    measure = measure_of(config)
+    if options["steps"] is not None and measure.each != 1.0:
+        raise ConfigError(
+            f"--steps {options['steps']:,}: {config.method} makes no transitions. Say how long with --gradient-steps; "
+            f"beside runs of so many transitions the paper clones for {measure.total:,}."
+        )
     if trust_env:
         trust(config.task.name)
     return config, train_config(config, out, how=how, resume=resume)
