@@ -90,8 +90,8 @@ def test_dry_run_lists_the_runs_and_the_time(tmp_path: Path, grid, monkeypatch: 
     listed, estimated = shown.stdout.split("measured")
     assert [line.split()[2:] for line in listed.splitlines()] == [["finished"], ["at", "80"], ["new"]]
     assert estimated.splitlines()[1].split()[1:] == ["2", "runs", "16", "h", "00", "min"]
-    assert "3 runs, 1 of them finished. The rest takes about 16.0 core hours" in shown.stdout
-    assert "10 h 00 min here (2 side by side on 2 cores)" in shown.stdout
+    assert "3 runs, 1 of them finished.\nThe rest takes about 16.0 core hours.\n" in shown.stdout
+    assert "10 h 00 min on 2 cores here" in shown.stdout
     assert "10 h 00 min on 1,000 such cores" in shown.stdout
     assert not (tmp_path / "out" / run_name(tiny(seed=3))).exists()
 

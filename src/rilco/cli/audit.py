@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rilco.cli.common import COUNT, TABLE, obs_keys_option, options, stopping, trust_option, workers_option
+from rilco.cli.common import (
+    COUNT,
+    TABLE,
+    obs_keys_option,
+    options,
+    settings_option,
+    stopping,
+    trust_option,
+    workers_option,
+)
 from rilco.errors import ConfigError
 from rilco.runs.paths import AUDIT
 from rilco.words import capitalised, plural
@@ -71,7 +80,7 @@ class WithApply(click.Command):
 @click.option("--seeds", type=click.IntRange(1), help="Trainings to average over.  [default: 1]")
 @click.option("--pictures/--no-pictures", default=True, help="Frames on the page, where the task renders.")
 @workers_option
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any other setting of training.")
+@settings_option
 @click.option("--quiet", is_flag=True, help="No progress display.")
 def command(**options: Any) -> None:
     """Judge every demonstration: keep, drop or unsure, with the reason. Needs no labels, no reward and no simulator, and

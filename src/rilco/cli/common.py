@@ -64,6 +64,12 @@ trust_option = click.option(
 workers_option = click.option(
     "--workers", type=click.IntRange(1), help="Rollout processes.  [default: one a core]"
 )
+checkpoints_option = click.option(
+    "--checkpoint-every", default=100, show_default=True, type=click.IntRange(1), help="Iterations."
+)
+settings_option = click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any other setting of training."
+)
 obs_keys_option = click.option(
     "--obs-keys", callback=_names, metavar="A,B,...", help="Named parts that make up an observation."
 )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rilco.data.record import Demonstrations
 
 DEFAULT_PAIRS = 10_000
+BOUNDS = "Of actions.  [default: the environment's, else -1 1]"
 
 format_option = click.option("--format", "format_name", help="Its format.  [default: by its ending]")
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an existing file.")
@@ -24,9 +25,7 @@ env_kwargs_option = click.option("--env-kwargs", type=TABLE, metavar="JSON", hel
 target_options = options(
     click.option("--out", required=True, help="The file to write."), format_option, overwrite_option
 )
-env_id_option = click.option(
-    "--env", help="The environment's Gymnasium id, for formats that have a place for it."
-)
+env_id_option = click.option("--env", help="The environment's Gymnasium id, for formats that store it.")
 
 
 @click.group(short_help="Make, mix, look at and convert demonstrations.")
@@ -77,29 +76,20 @@ def collect_command(
             f"--out {out}: the policies are for different environments "
             f"({', '.join(place.name for place in places)}). Collect from them one by one."
         )
-    pairs = DEFAULT_PAIRS if pairs is None else pairs
+    how = {name: options[name] for name in ("seed", "action_noise")}
+    how |= {"pairs": pairs or DEFAULT_PAIRS, "episodes": episodes, "deterministic": not options["stochastic"]}
     parts = []
     with StatusLine(every=math.inf) as line:
 
         def show(name: str, done: int) -> None:
-            line.show(f"playing {name}: {done:,} of {episodes or pairs:,}")
+            line.show(f"playing {name}: {done:,} of {episodes or how['pairs']:,}")
 
         for name, source, policy in zip(demonstrator_names(policies), policies, opened, strict=True):
-            shipped = shipped_name(source)
-            known = None if shipped is None else shipped[1] == 1  # of those that come with rilco only
-            part = collect(
-                policy,
-                places[0],
-                pairs=pairs,
-                episodes=episodes,
-                seed=options["seed"],
-                deterministic=not options["stochastic"],
-                action_noise=options["action_noise"],
-                expert=known if options["expert"] is None else options["expert"],
-                name=name,
-                progress=functools.partial(show, name),
-            )
-            parts.append(part)
+            shipped, expert = shipped_name(source), options["expert"]
+            if expert is None and shipped is not None:  # known only of those that come with rilco
+                expert = shipped[1] == 1
+            told = functools.partial(show, name)
+            parts.append(collect(policy, places[0], expert=expert, name=name, progress=told, **how))
     save(concatenate(parts), out, format_name, name_in_files(places[0]))
 
 
@@ -134,13 +124,7 @@ def mix_command(
 
 @command.command("inspect")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option(
-    "--bounds",
-    nargs=2,
-    type=float,
-    metavar="LOW HIGH",
-    help="Of actions.  [default: the environment's, else -1 1]",
-)
+@click.option("--bounds", nargs=2, type=float, metavar="LOW HIGH", help=BOUNDS)
 @click.option("--env", help="The Gymnasium environment of the files, by id: it knows its bounds.")
 @env_kwargs_option
 @obs_keys_option

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rilco.cli.common import COUNT, stopping
+from rilco.cli.common import COUNT, checkpoints_option, stopping
 from rilco.words import plural
 
 if TYPE_CHECKING:
@@ -35,9 +35,7 @@ PARTS = "Part of the paper's grid: main, ablation, gaussian, headline.  [default
 @click.option("--address", help="Of a Ray cluster, or `auto`.  [default: start one on this machine]")
 @click.option("--jobs", type=click.IntRange(1), help="Runs side by side.  [default: one a core]")
 @click.option("--workers", type=click.IntRange(1), help="Rollout processes a run.  [default: cores / jobs]")
-@click.option(
-    "--checkpoint-every", default=100, show_default=True, type=click.IntRange(1), help="Iterations."
-)
+@checkpoints_option
 @click.option("--dry-run", is_flag=True, help="List the runs, estimate the time, and train nothing.")
 @click.option("--quiet", is_flag=True, help="No progress display.")
 def command(**options: Any) -> None:
@@ -119,12 +117,8 @@ def dry_run(
     for name, reason in failures.items():
         click.echo(f"\n{name} could not be measured: {reason}", err=True)
     seconds = list(times.values())
-    here = f"{duration(makespan(seconds, side_by_side))} here"
-    elsewhere = [
-        f"{duration(makespan(seconds, cores // workers))} on {cores:,} such cores" for cores in ELSEWHERE
-    ]
-    click.echo(
-        f"\n{plural(len(jobs), 'run')}, {len(jobs) - len(left):,} of them finished. The rest takes about "
-        f"{sum(seconds) * workers / 3600:,.1f} core hours: {here} ({side_by_side} side by side on "
-        f"{side_by_side * workers} cores), {', '.join(elsewhere)}."
-    )
+    click.echo(f"\n{plural(len(jobs), 'run')}, {len(jobs) - len(left):,} of them finished.")
+    click.echo(f"The rest takes about {sum(seconds) * workers / 3600:,.1f} core hours.")
+    for cores in (side_by_side * workers, *ELSEWHERE):
+        here = "cores here" if cores not in ELSEWHERE else "such cores"
+        click.echo(f"  {duration(makespan(seconds, cores // workers)):>14} on {cores:,} {here}")

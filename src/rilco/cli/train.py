@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rilco.cli.common import COUNT, TABLE, obs_keys_option, options, stopping, trust_option, workers_option
+from rilco.cli.common import (
+    COUNT,
+    TABLE,
+    checkpoints_option,
+    obs_keys_option,
+    options,
+    settings_option,
+    stopping,
+    trust_option,
+    workers_option,
+)
 from rilco.errors import ConfigError, RunError, WriteError
 from rilco.methods import METHODS
 from rilco.runs.paths import POLICIES, holds_run
@@ -22,6 +32,7 @@ if TYPE_CHECKING:
 METHOD = f"How to learn: {', '.join(METHODS)}.  [default: ril-co]"
 SCHEDULE = "linear or cosine growth of --lam in the first half of the run, or warm-up.  [default: constant]"
 START_FROM = "A policy file, run folder or hopper#1 to begin with.  [default: at random]"
+LASTING = "Pay the reward of an episode's last step for ever: for tasks that end by themselves."
 FINISH = "For ril-co-clean: train on with ril-co, gail-ap or gail-logistic.  [default: none]"
 STEPS = "Transitions in all, for example 2e6.  [default: 20M; of ril-co-clean 569k]"
 
@@ -37,16 +48,10 @@ run_options = options(
     trust_option,
     workers_option,
     click.option("--evaluate-every", type=COUNT, help="Transitions between evaluations.  [default: 100k]"),
-    click.option(
-        "--checkpoint-every", default=100, show_default=True, type=click.IntRange(1), help="Iterations."
-    ),
-    click.option(
-        "--tensorboard/--no-tensorboard", default=True, help="Write TensorBoard events if installed."
-    ),
+    checkpoints_option,
+    click.option("--tensorboard/--no-tensorboard", default=True, help="Write events if it is installed."),
     click.option("--video", is_flag=True, help="Show the policy in TensorBoard at the end of the run."),
-    click.option(
-        "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any other setting of the run."
-    ),
+    settings_option,
     click.option("--quiet", is_flag=True, help="No progress display."),
 )
 """Options of every command that trains."""
@@ -64,7 +69,7 @@ run_options = options(
 @click.option("--lambda-schedule", help=SCHEDULE)
 @click.option("--nonexpert-demos", multiple=True, help="A file of known non-expert pairs; may be repeated.")
 @click.option(
-    "--pseudo-labels/--no-pseudo-labels", default=None, help="Look for non-expert pairs, too.  [default: yes]"
+    "--pseudo-labels/--no-pseudo-labels", default=None, help="Look for bad pairs, too.  [default: yes]"
 )
 @click.option("--ril-p-as-published", is_flag=True, default=None, help="RIL-P as in its authors' code.")
 @click.option(
@@ -74,12 +79,7 @@ run_options = options(
 @click.option("--demo-kind", help="Standard non-experts: policy, matched or gaussian.  [default: policy]")
 @click.option("--finish", help=FINISH)
 @click.option("--gradient-steps", type=COUNT, help="Of bc, which makes no transitions.  [default: 156k]")
-@click.option(
-    "--lasting-ends",
-    is_flag=True,
-    default=None,
-    help="Pay the reward of an episode's last step for ever: for tasks that end by themselves.",
-)
+@click.option("--lasting-ends", is_flag=True, default=None, help=LASTING)
 @click.option("--policy-learner", help="What learns the policy: acktr or ppo.  [default: acktr]")
 @run_options
 def command(**options: Any) -> None:
