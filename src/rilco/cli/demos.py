@@ -64,7 +64,7 @@ def collect_command(
     from rilco.runs.progress import StatusLine
     from rilco.tasks.registration import name_in_files
 
-    pairs, episodes = options["pairs"], options["episodes"]
+    pairs, episodes, stochastic = (options[name] for name in ("pairs", "episodes", "stochastic"))
     if pairs is not None and episodes is not None:
         raise ConfigError(f"--pairs {pairs} and --episodes {episodes}: choose one of the two.")
     check_target(out, format_name, overwrite)
@@ -77,7 +77,8 @@ def collect_command(
             f"({', '.join(place.name for place in places)}). Collect from them one by one."
         )
     how = {name: options[name] for name in ("seed", "action_noise")}
-    how |= {"pairs": pairs or DEFAULT_PAIRS, "episodes": episodes, "deterministic": not options["stochastic"]}
+    how |= {"episodes": episodes, "deterministic": not stochastic}
+    how["pairs"] = DEFAULT_PAIRS if pairs is None else pairs
     parts = []
     with StatusLine(every=math.inf) as line:
 
