@@ -71,5 +71,6 @@ def millions(transitions: float) -> str:
 
 def length_text(lengths: Iterable[int]) -> str:
     """`5 M`, or `2 M to 5 M`."""
-    low, *_, high = map(millions, (min(lengths), max(lengths)))
+    ends = sorted(lengths)
+    low, high = millions(ends[0]), millions(ends[-1])
     return high if low == high else f"{low} to {high}"

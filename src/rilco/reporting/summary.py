@@ -41,18 +41,20 @@ def summary(found: Sorted, seeds: Sequence[SeedComparison]) -> list[str]:
 
 
 def _extent(cells: Mapping[CellKey, Cell]) -> str:
-    published = load_published()
-    runs = sum(len(cell.runs) for cell in cells.values())
-    covered = sum(key in published for key in cells)
-    seeds = sorted({len(cell.runs) for cell in cells.values()})
-    lengths = [length for cell in cells.values() for length in cell.lengths]
-    each = plural(seeds[0], "seed") if len(seeds) == 1 else f"{seeds[0]} to {plural(seeds[-1], 'seed')}"
-    extra = len(cells) - covered
-    besides = f" and {plural(extra, 'cell')} of methods or rates that it does not have" if extra else ""
+    published, counts = load_published(), [len(cell.runs) for cell in cells.values()]
+    covered, runs = sum(key in published for key in cells), sum(counts)
+    lengths = length_text(length for cell in cells.values() for length in cell.lengths)
+    each = plural(max(counts), "seed")
+    seeds = each if min(counts) == max(counts) else f"{min(counts)} to {each}"
+    more = (
+        f" Besides, {plural(len(cells) - covered, 'cell')} that it does not have."
+        if len(cells) > covered
+        else ""
+    )
     return (
-        f"{plural(runs, 'run')} of {length_text(lengths)} transitions cover {covered} of the paper’s {len(published)} "
-        f"cells{besides}, with {each} a cell. A cell is a task, a noise rate and a method; the paper ran each "
-        f"{RUNS} times for 20 M transitions."
+        f"{plural(runs, 'run')} of {lengths} transitions {'covers' if runs == 1 else 'cover'} {covered} of the paper’s "
+        f"{len(published)} cells, with {seeds} a cell.{more} A cell is a task, a noise rate and a method. The paper ran each "
+        f"{RUNS} times, for 20 M transitions."
     )
 
 
@@ -116,7 +118,7 @@ def _missing(cells: Mapping[CellKey, Cell]) -> str:
     ]
     if all(key.noise == POLICY for key in cells):
         parts.append("the Gaussian-noise experiment")
-    whole = f" Nothing at all was run of {listed(parts)}." if parts else ""
+    whole = f" Nothing was run of {listed(parts)}." if parts else ""
     return f"Not run here: {missing} of the paper’s {len(published)} cells.{whole}"
 
 
@@ -132,7 +134,7 @@ def caveats(found: Sorted) -> list[str]:
     sentences = [f"{what}: {count}." for what, count in counts.items() if count]
     if unequal := _unequal_lengths(found.cells):
         sentences.append(
-            f"Methods were not run for equally long at {listed(unequal)}: who is ahead there may only have run longer."
+            f"Some methods ran longer than others at {listed(unequal)}: who is ahead there may only have run longer."
         )
     return sentences
 
