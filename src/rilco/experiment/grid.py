@@ -46,12 +46,7 @@ class Grid:
 
     def __iter__(self) -> Iterator[RunConfig]:
         for values in itertools.product(*self.axes.values()):
-            yield make_config(dict(zip(self.axes, map(_whole, values), strict=True)))
-
-
-def _whole(value: Any) -> Any:
-    """A large whole float, such as 2e6 steps, as an int."""
-    return int(value) if isinstance(value, float) and value >= 1000 and value.is_integer() else value
+            yield make_config(dict(zip(self.axes, values, strict=True)))
 
 
 def make_jobs(items: Iterable[Any]) -> list[Job]:
@@ -77,7 +72,7 @@ def make_jobs(items: Iterable[Any]) -> list[Job]:
 def _job(item: Any) -> Job:
     name, config = item if isinstance(item, tuple) and len(item) == 2 else (None, item)
     if isinstance(config, Mapping):
-        config = make_config({option: _whole(value) for option, value in config.items()})
+        config = make_config(config)
     if not isinstance(config, RunConfig):
         raise ConfigError(
             "A grid yields a RunConfig, a table of options such as {'task': 'hopper', 'seed': 1}, or a pair of a name "

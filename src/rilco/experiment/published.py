@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -13,8 +14,8 @@ import numpy as np
 
 from rilco.config import RunConfig
 from rilco.errors import check_choice
-from rilco.experiment.grid import Grid
 from rilco.experiment.statistics import Estimate
+from rilco.options import make_config
 
 PUBLISHED_RETURNS = {
     "halfcheetah": (2500, 1300, 1000, 700, -1100, -1000),
@@ -37,14 +38,15 @@ SEEDS = (1, 2, 3, 4, 5)
 RUNS = len(SEEDS)
 STRETCH = 400_000
 """Transitions over which a point of a published curve is averaged."""
+NOISY = tuple(method for method in MAIN if method != "bc")
+"""The methods of section 4.3, on Gaussian noise."""
 PARTS = {
-    "main": (MAIN, RATES),  # figure 2, and the learning curves of the appendix
-    "ablation": (ABLATION, RATES),  # figure 5
-    # Figure 6, of Ant only; section 4.3 leaves behaviour cloning out.
-    "gaussian": (tuple(method for method in MAIN if method != "bc"), (0.4,)),
-    "headline": (MAIN, (0.4,)),  # figure 3: the part of `main` at the highest noise rate
+    "main": (TASKS, (POLICY,), RATES, MAIN),  # figure 2, and the learning curves of the appendix
+    "ablation": (TASKS, (POLICY,), RATES, ABLATION),  # figure 5
+    "gaussian": (("ant",), (GAUSSIAN,), (0.4,), NOISY),  # figure 6
+    "headline": (TASKS, (POLICY,), (0.4,), MAIN),  # figure 3: the part of `main` at the highest noise rate
 }
-"""Part -> methods and noise rates; all but `gaussian` are of all four tasks."""
+"""Part -> tasks, kinds of noise, noise rates and methods, in all combinations."""
 
 
 class CellKey(NamedTuple):
@@ -117,17 +119,7 @@ def paper(
     for part in parts:
         check_choice("--part", part, PARTS)
     # An ordered set: `ril-co` is in two parts.
-    cells = dict.fromkeys(cell for part in parts for cell in _cells(part))
-    for seed in seeds:
-        for task, kind, noise_rate, method in cells:
-            where = {"task": task, "noise_rate": noise_rate, "demo_kind": kind}
-            yield from Grid(where, method=method, seed=seed, steps=STEPS)
-
-
-def _cells(part: str) -> Iterator[tuple[str, str, float, str]]:
-    methods, noise_rates = PARTS[part]
-    kind, tasks = (GAUSSIAN, ("ant",)) if part == "gaussian" else (POLICY, TASKS)
-    for task in tasks:
-        for noise_rate in noise_rates:
-            for method in methods:
-                yield task, kind, noise_rate, method
+    cells = dict.fromkeys(cell for part in parts for cell in itertools.product(*PARTS[part]))
+    for seed, (task, kind, rate, method) in itertools.product(seeds, cells):
+        where = {"task": task, "demo_kind": kind, "noise_rate": rate, "method": method}
+        yield make_config({**where, "seed": seed, "steps": STEPS})

@@ -12,7 +12,7 @@ from rilco.experiment.published import (
     ABLATION,
     GAUSSIAN,
     MAIN,
-    PARTS,
+    NOISY,
     POLICY,
     RATES,
     STEPS,
@@ -181,7 +181,7 @@ def score_figure(scores: dict[float, list[MethodScore]]) -> Figure:
 
 def main_methods(cells: Cells, noise: str = POLICY) -> list[str]:
     """The paper's methods, and others that were run here. The ablations have a figure of their own."""
-    published = MAIN if noise == POLICY else PARTS["gaussian"][0]
+    published = MAIN if noise == POLICY else NOISY
     ours = {key.method for key in cells if key.noise == noise}
     return in_order({*published, *ours} - set(VARIANTS))
 
