@@ -15,7 +15,6 @@ from rilco.words import plural
 
 if TYPE_CHECKING:
     from rilco.experiment.grid import Job
-    from rilco.experiment.sweep import Swept
     from rilco.runs.interrupt import StopSignal
     from rilco.runs.standing import Standing
 
@@ -59,6 +58,7 @@ def command(**options: Any) -> None:
 def _sweep(options: dict[str, Any], stop: StopSignal) -> bool:
     """Choose the runs and work through them. Returns whether any failed."""
     from rilco.errors import ConfigError
+    from rilco.experiment.launch import last_lines, log_file
     from rilco.experiment.sweep import choose, survey, train_all
 
     grid, out = options["grid"], options["out"]
@@ -68,29 +68,17 @@ def _sweep(options: dict[str, Any], stop: StopSignal) -> bool:
         )
     what = {name: options[name] for name in ("parts", "seeds", "steps")}
     jobs = choose(grid, only=(*options["only"], *options["more_only"]), **what)
-    standings = survey(jobs, out)
     if options["dry_run"]:
-        dry_run(jobs, standings, options, stop)
-        return False
-    finished = sum(there.state == "finished" for there in standings)
-    click.echo(f"{plural(len(jobs), 'run')}, {finished:,} of them finished already -> {out}")
-    if finished == len(jobs):
+        dry_run(jobs, survey(jobs, out), options, stop)
         return False
     how = {name: options[name] for name in ("workers", "checkpoint_every", "engine", "address", "quiet")}
     swept = train_all(jobs, out, side_by_side=options["jobs"], stop=stop, **how)
-    report(swept, out)
-    return bool(swept.failures)
-
-
-def report(swept: Swept, out: Path) -> None:
-    """The ends of the failed runs' logs, and a summary."""
-    from rilco.experiment.launch import last_lines, log_file
-
     for name, reason in swept.failures.items():
         log = log_file(out, name)
         click.echo(f"\n{name} failed: {reason}\nThe end of {log}:", err=True)
         click.echo("\n".join(f"    {line}" for line in last_lines(log).splitlines()), err=True)
     click.echo(f"{swept.summary} -> {out}")
+    return bool(swept.failures)
 
 
 def dry_run(

@@ -21,6 +21,7 @@ from rilco.runs.folder import Run
 from rilco.runs.interrupt import StopSignal
 from rilco.runs.progress import StatusLine
 from rilco.runs.standing import Standing, standing
+from rilco.words import plural
 
 POLL = 0.5  # seconds
 
@@ -160,6 +161,7 @@ def train_all(
     board = Board(jobs, survey(jobs, out), out, line)
     left = [job for job in jobs if board.rows[job.name].state != "finished"]
     failures: dict[str, str] = {}
+    line.note(f"{plural(len(jobs), 'run')}, {len(jobs) - len(left):,} of them finished already -> {out}")
     if left:
         local, share = share_cores(len(left), side_by_side, workers)
         settings = Settings(out, (workers or 1) if engine == "ray" else share, checkpoint_every)
