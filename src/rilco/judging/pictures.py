@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rilco.errors import ConfigError, RilcoError, TaskError
+from rilco.data.index import EpisodeIndex
+from rilco.errors import RilcoError, TaskError, require
 
 if TYPE_CHECKING:
     from rilco.data.record import Demonstrations
@@ -49,16 +50,13 @@ class Gallery(NamedTuple):
 
 def take_pictures(verdict: Verdict, demos: Demonstrations, task: Task | None) -> Gallery:
     """Pictures of the typical and the oddest member of the largest families; none where none can be taken."""
-    if task is None:
-        return Gallery()
     families = verdict.families[:FAMILIES]
-    chosen = dict.fromkeys(i for family in families for i in (family.typical, family.oddest))
-    order, size = np.argsort(verdict.of_pair, kind="stable"), np.bincount(verdict.of_pair)
-    first = np.cumsum(size) - size
-    steps = {i: _spread(int(size[i])) for i in chosen}
-    if not steps:
+    if task is None or not families:
         return Gallery()
-    rows = np.concatenate([order[first[i] + np.array(places)] for i, places in steps.items()])
+    index = EpisodeIndex.of(verdict.of_pair)
+    chosen = dict.fromkeys(i for family in families for i in (family.typical, family.oddest))
+    steps = {i: _spread(int(index.length[i])) for i in chosen}
+    rows = np.concatenate([index.order[index.start[i] + np.array(places)] for i, places in steps.items()])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a graphics library's; what it cannot do is in the note
@@ -90,10 +88,9 @@ def pose_frames(task: Task, obs: np.ndarray) -> np.ndarray:
 
 def encode(frame: np.ndarray) -> bytes:
     """A small JPEG of an RGB frame."""
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise ConfigError("Pictures need Pillow: pip install 'rilco[video]'.") from error
+    require("PIL", "Pictures", "video")
+    from PIL import Image
+
     image = Image.fromarray(frame)
     image.thumbnail((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
     file = io.BytesIO()
