@@ -161,8 +161,8 @@ def test_a_done_and_a_truncation(tmp_path: Path, written: Path) -> None:
         ({"observation__state": ["x"] * 12}, "expected numbers"),
         ({"observation__state": [[1.0, 2.0]] * 11 + [[1.0]]}, "differ in length"),
         ({"observation__state": [[1.0, 2.0]] * 11 + [None]}, "missing values"),
-        ({"episode_index": [[0, 1]] * 12}, "2 values in a frame"),
-        ({"next__reward": [[0.0, 1.0]] * 12}, "2 values in a frame"),
+        ({"episode_index": [[0, 1]] * 12}, "2 values in a row"),
+        ({"next__reward": [[0.0, 1.0]] * 12}, "2 values in a row"),
     ],
 )
 def test_refuses(tmp_path: Path, written: Path, changes: dict[str, Any], message: str) -> None:

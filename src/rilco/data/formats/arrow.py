@@ -89,15 +89,6 @@ def read_stream(path: Path, wanted: Callable[[str], bool]) -> Any:
 
 def matrix(path: Path, name: str, values: Any) -> np.ndarray:
     """[N, columns]: a column of lists that are all as long, or of single numbers."""
-    import pyarrow as pa
-
-    if isinstance(values, pa.ChunkedArray):
-        if values.num_chunks == 0:
-            raise DemonstrationError(f"{path}: {name} is empty; expected at least one row.")
-        parts = [matrix(path, name, chunk) for chunk in values.chunks]
-        if len({part.shape[1] for part in parts if len(part)}) > 1:
-            raise DemonstrationError(f"{path}: the rows of {name} differ in length. Write it again.")
-        return np.concatenate([part for part in parts if len(part)] or parts[:1])
     if not _is_list(values.type):
         return _numbers(path, name, values)[:, None]
     inner, lengths = unpack(path, name, values)
@@ -120,15 +111,14 @@ def column(path: Path, name: str, values: Any) -> np.ndarray:
 def unpack(path: Path, name: str, values: Any) -> tuple[Any, np.ndarray]:
     """The contents of all lists, one after the other, and the length of each."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     if not _is_list(values.type) or values.null_count or values.type == pa.list_(values.type.value_type, 0):
         raise DemonstrationError(
             f"{path}: {name} has the type {values.type} and {values.null_count} missing values; expected lists "
             "of numbers, all there. Write it again."
         )
-    if pa.types.is_fixed_size_list(values.type):
-        return values.flatten(), np.full(len(values), values.type.list_size)
-    return values.flatten(), np.diff(values.offsets.to_numpy())
+    return pc.list_flatten(values), pc.list_value_length(values).to_numpy()
 
 
 def pack(values: Any, lengths: np.ndarray) -> Any:
@@ -146,14 +136,6 @@ def rows(values: np.ndarray) -> Any:
     return flat if values.shape[1] == 1 else pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
 
 
-def is_numeric(kind: Any) -> bool:
-    """Whether a column is of numbers, or of lists of numbers."""
-    import pyarrow as pa
-
-    inner = kind.value_type if _is_list(kind) else kind
-    return bool(pa.types.is_floating(inner) or pa.types.is_integer(inner) or pa.types.is_boolean(inner))
-
-
 def _is_list(kind: Any) -> bool:
     import pyarrow as pa
 
@@ -161,7 +143,9 @@ def _is_list(kind: Any) -> bool:
 
 
 def _numbers(path: Path, name: str, values: Any) -> np.ndarray:
-    if _is_list(values.type) or not is_numeric(values.type):
+    import pyarrow.types as kinds
+
+    if not any(of(values.type) for of in (kinds.is_floating, kinds.is_integer, kinds.is_boolean)):
         raise _not_numbers(path, name, values.type)
     if values.null_count:
         raise DemonstrationError(

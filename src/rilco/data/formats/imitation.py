@@ -31,28 +31,38 @@ def recognise(path: Path) -> bool:
 
 
 def load(path: Path) -> Demonstrations:
-    arrow.library(path)
+    pa = arrow.library(path)
     tables = [arrow.read_stream(shard, lambda name: name in _COLUMNS) for shard in _shards(path)]
-    missing = sorted({name for table in tables for name in _COLUMNS[:3] if name not in table.column_names})
+    with parsing(path, "parts of one dataset"):
+        table = pa.concat_tables(tables)
+    missing = [name for name in _COLUMNS[:3] if name not in table.column_names]
     if missing:
         raise DemonstrationError(
             f"{path}: the dataset has no column {' and no '.join(missing)}; it holds "
-            f"{listing(sorted(tables[0].column_names))}. Expected the trajectories of the imitation library: obs, "
+            f"{listing(sorted(table.column_names))}. Expected the trajectories of the imitation library: obs, "
             "acts, infos, terminal, and possibly rews."
         )
-    batches = [batch for table in tables for batch in table.to_batches() if len(batch)]
-    if not batches:
-        raise DemonstrationError(f"{path}: the dataset has no trajectory; at least one is needed.")
-    parts = [_trajectories(path, batch) for batch in batches]
-    obs, action, length, terminal = (np.concatenate(column) for column in list(zip(*parts, strict=True))[:4])
-    rewards = [part[4] for part in parts if part[4] is not None]
+    obs, obs_length = arrow.unpack(path, "obs", table["obs"])
+    action, length = arrow.unpack(path, "acts", table["acts"])
+    if (length < 1).any() or (obs_length != length + 1).any():
+        raise DemonstrationError(
+            f"{path}: a trajectory has {listing(list(map(str, obs_length)))} observations and "
+            f"{listing(list(map(str, length)))} actions; expected at least one action, and one more observation "
+            "than actions. Leave out what is empty."
+        )
+    reward = None
+    if "rews" in table.column_names:
+        rewards, reward_length = arrow.unpack(path, "rews", table["rews"])
+        if (reward_length != length).any():
+            raise DemonstrationError(f"{path}: rews and acts differ in number. Write the dataset again.")
+        reward = arrow.column(path, "rews", rewards)
     terminated = np.zeros(len(action), bool)
-    terminated[np.cumsum(length) - 1] = terminal
-    metadata = tables[0].schema.metadata or {}
-    found = stretches.from_bytes(path, metadata.get(stretches.KEY.encode()))
-    reward = np.concatenate(rewards) if len(rewards) == len(parts) else None
+    terminated[np.cumsum(length) - 1] = arrow.column(path, "terminal", table["terminal"])
+    found = stretches.from_bytes(path, (table.schema.metadata or {}).get(stretches.KEY.encode()))
     return Demonstrations(
-        obs, action, **stretches.fields(path, length, found, reward=reward, terminated=terminated)
+        np.delete(arrow.matrix(path, "obs", obs), np.cumsum(obs_length) - 1, axis=0),
+        arrow.matrix(path, "acts", action),
+        **stretches.fields(path, length, found, reward=reward, terminated=terminated),
     )
 
 
@@ -111,27 +121,6 @@ def _shards(path: Path) -> list[Path]:
             "the dataset again, or write it again."
         )
     return [path / name for name in names]
-
-
-def _trajectories(path: Path, batch: Any) -> tuple[Any, ...]:
-    """obs [N, obs_dim], action [N, action_dim], length [K], terminal [K], reward [N] or None."""
-    obs, obs_length = arrow.unpack(path, "obs", batch["obs"])
-    action, length = arrow.unpack(path, "acts", batch["acts"])
-    if (length < 1).any() or (obs_length != length + 1).any():
-        raise DemonstrationError(
-            f"{path}: a trajectory has {listing(list(map(str, obs_length)))} observations and "
-            f"{listing(list(map(str, length)))} actions; expected at least one action, and one more observation "
-            "than actions. Leave out what is empty."
-        )
-    reward = None
-    if "rews" in batch.schema.names:
-        inner, reward_length = arrow.unpack(path, "rews", batch["rews"])
-        if (reward_length != length).any():
-            raise DemonstrationError(f"{path}: rews and acts differ in number. Write the dataset again.")
-        reward = arrow.column(path, "rews", inner)
-    kept = np.delete(arrow.matrix(path, "obs", obs), np.cumsum(obs_length) - 1, axis=0)
-    terminal = arrow.column(path, "terminal", batch["terminal"])
-    return kept, arrow.matrix(path, "acts", action), length, terminal, reward
 
 
 def _batch(demos: Demonstrations, cut: stretches.Stretches, first: int, stop: int) -> Any:

@@ -24,7 +24,6 @@ from rilco.data.formats import arrow, stretches
 from rilco.data.formats.files import atomic_write, check_size, choose, parsing, read_json
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
-from rilco.words import listing
 
 FPS = 60
 
@@ -48,21 +47,19 @@ def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
             "LeRobot converts other datasets."
         )
     keys = choose(path, _parts(path, features), obs_keys)
-    columns = _read_frames(path, {*keys, "action", "episode_index", *_OPTIONAL})
-    missing = [name for name in (*keys, "action", "episode_index") if name not in columns]
+    frames = _read_frames(path, {*keys, "action", "episode_index", *_OPTIONAL})
+    missing = [name for name in (*keys, "action", "episode_index") if name not in frames.column_names]
     if missing:
         raise DemonstrationError(
             f"{path}: the frames have no {' and no '.join(missing)}. Copy the dataset again, or write it again."
         )
-    frames = sum(map(len, columns["action"]))
-    if info.get("total_frames") not in (None, frames):
+    if info.get("total_frames") not in (None, len(frames)):
         raise DemonstrationError(
-            f"{path}: {frames} frames were found, and {_INFO} counts {str(info['total_frames'])[:20]}. A file may be "
-            "missing: copy the dataset again."
+            f"{path}: {len(frames)} frames were found, and {_INFO} counts {str(info['total_frames'])[:20]}. A file may "
+            "be missing: copy the dataset again."
         )
-    arrays = {name: _stack(path, name, columns.pop(name)) for name in list(columns)}
-    obs = arrays[keys[0]] if len(keys) == 1 else np.concatenate([arrays[key] for key in keys], axis=1)
-    return Demonstrations(obs, arrays["action"], **_fields(path, info, arrays))
+    obs = np.concatenate([arrow.matrix(path, key, frames[key]) for key in keys], axis=1)
+    return Demonstrations(obs, arrow.matrix(path, "action", frames["action"]), **_fields(path, info, frames))
 
 
 def save(demos: Demonstrations, path: Path, env: str | None = None) -> None:
@@ -96,44 +93,27 @@ def _parts(path: Path, features: dict[str, Any]) -> dict[str, int]:
         }
 
 
-def _read_frames(path: Path, wanted: set[str]) -> dict[str, list[np.ndarray]]:
-    """Those of the wanted columns that exist, a matrix for each file."""
-    columns: dict[str, list[np.ndarray]] = {}
-    size = 0
-    files = sorted((path / "data").glob("*/*.parquet"))  # in LeRobot's order
+def _read_frames(path: Path, wanted: set[str]) -> Any:
+    """Those of the wanted columns that exist, of all files in LeRobot's order."""
+    pa = arrow.library(path)
+    files = sorted((path / "data").glob("*/*.parquet"))
     if not files:
         raise DemonstrationError(
             f"{path}: there is no file of frames, such as data/{_FILE.format(**_place(0))}. Copy the dataset again."
         )
+    tables: list[Any] = []
     for file in files:
-        table = arrow.read_parquet(file, lambda name: name in wanted)
-        if columns and set(columns) != set(table.column_names):
-            raise DemonstrationError(f"{file}: the columns are not those of the other files. Write it again.")
-        for name in table.column_names:
-            columns.setdefault(name, []).append(arrow.matrix(file, name, table[name]))
-            size += columns[name][-1].nbytes
-        check_size(path, size)
-    return columns
+        tables.append(arrow.read_parquet(file, lambda name: name in wanted))
+        check_size(path, sum(table.nbytes for table in tables))
+    with parsing(path, "files of one dataset"):
+        return pa.concat_tables(tables, promote_options="permissive")
 
 
-def _stack(path: Path, name: str, parts: list[np.ndarray]) -> np.ndarray:
-    widths = sorted({part.shape[1] for part in parts})
-    if len(widths) > 1:
-        raise DemonstrationError(
-            f"{path}: {name} has {listing(list(map(str, widths)))} columns in different files; expected one "
-            "number. Write the dataset again."
-        )
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _fields(path: Path, info: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    single: dict[str, Any] = {}
-    for name in ("episode_index", *_OPTIONAL):
-        values = arrays.get(name)
-        if values is not None and values.shape[1] != 1:
-            raise DemonstrationError(f"{path}: {name} has {values.shape[1]} values in a frame; expected one.")
-        single[name] = None if values is None else values[:, 0]
-    episode, reward, done, truncated = single.values()
+def _fields(path: Path, info: dict[str, Any], frames: Any) -> dict[str, Any]:
+    episode = arrow.column(path, "episode_index", frames["episode_index"])
+    reward, done, truncated = (
+        arrow.column(path, name, frames[name]) if name in frames.column_names else None for name in _OPTIONAL
+    )
     start = np.concatenate([[0], np.flatnonzero(np.diff(episode)) + 1])
     truncated = None if truncated is None else truncated.astype(bool)
     terminated = None if done is None or truncated is None else done.astype(bool) & ~truncated
