@@ -12,7 +12,7 @@ from rich.console import Console
 
 from rilco.data import views
 from rilco.data.formats import save_demonstrations
-from rilco.data.inspect import inspect, inspect_files, measure, shared_episodes
+from rilco.data.inspect import inspect, inspect_files, measure
 from rilco.data.loading import load_demonstrations
 from rilco.data.mixing import mix
 from rilco.data.record import Demonstrations, non_finite_allowed
@@ -117,8 +117,10 @@ def test_episodes_in_two_files() -> None:
         episode=np.concatenate([one.episode[:20], other.episode + 5]),
     )
     found = [inspect(one, name="one"), inspect(other, name="other"), inspect(both, name="both")]
-    assert shared_episodes(found) == [("one", "both", 1), ("other", "both", 3)]
-    assert "one and both: 1 episode is in both, pair for pair." in views.remarks(found)
+    assert views.remarks(found) == [
+        "one and both: 1 episode is in both, pair for pair.",
+        "other and both: 3 episodes are in both, pair for pair.",
+    ]
 
 
 def test_actions_outside_the_bounds() -> None:

@@ -6,12 +6,10 @@ NaN and infinite values, which training refuses, are counted here.
 from __future__ import annotations
 
 import hashlib
-import itertools
 import math
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,24 +22,18 @@ Bounds = tuple[float, float] | tuple[np.ndarray, np.ndarray]
 """The same low and high for every dimension, or [D] of each."""
 
 
-@dataclass(frozen=True)
-class Dimensions:
+class Dimensions(NamedTuple):
     """Every dimension of the observations or of the actions, [D] each, over its finite values."""
 
-    rows_outside: int
-    """Pairs with any value outside the bounds."""
-    low: np.ndarray
-    """NaN, like all of these numbers, where no value is finite."""
+    rows_outside: int  # pairs with any value outside the bounds
+    low: np.ndarray  # NaN, like all of these numbers, where no value is finite
     high: np.ndarray
     mean: np.ndarray
-    spread: np.ndarray
-    """Standard deviation."""
-    finite: np.ndarray
-    """Number of finite values."""
+    spread: np.ndarray  # standard deviation
+    finite: np.ndarray  # number of finite values
     nan: np.ndarray
     infinite: np.ndarray
-    outside: np.ndarray
-    """Number of finite values outside the bounds."""
+    outside: np.ndarray  # number of finite values outside the bounds
 
     @property
     def constant(self) -> np.ndarray:
@@ -49,28 +41,23 @@ class Dimensions:
         return (self.low == self.high) & (self.finite > 1)
 
 
-@dataclass(frozen=True)
-class Inspection:
+class Inspection(NamedTuple):
     """A dataset in numbers."""
 
     name: str
     obs: Dimensions
     action: Dimensions
-    lengths: np.ndarray
-    """[episodes]: pairs in each."""
-    returns: np.ndarray | None
-    """[episodes]: sums of the rewards that the file holds, where it holds any."""
-    demonstrators: tuple[Demonstrator, ...]
-    bounds: tuple[float, float]
-    """Bounds that actions were compared with; the widest, where dimensions have their own."""
-    within: str
-    """The bounds in words."""
-    assumed_bounds: bool
-    """Whether nobody said what they are."""
+    lengths: np.ndarray  # [episodes] pairs in each
+    returns: np.ndarray | None  # [episodes] sums of the rewards that the file holds, where it holds any
+    demonstrators: list[Demonstrator]
+    bounds: tuple[
+        float, float
+    ]  # that actions were compared with; the widest, where dimensions have their own
+    within: str  # the bounds in words
+    assumed_bounds: bool  # whether nobody said what they are
     noise_rate: float | None
     noise_fraction: float | None
-    digests: tuple[bytes, ...] = field(repr=False)
-    """[episodes]: equal for episodes that are equal pair for pair."""
+    digests: list[bytes]  # [episodes] equal for episodes that are equal pair for pair
 
     @property
     def pairs(self) -> int:
@@ -183,23 +170,14 @@ def inspect(
         action=measure(demos.action, (low, high)),
         lengths=demos.index.length,
         returns=returns,
-        demonstrators=tuple(demonstrators(demos)),
+        demonstrators=demonstrators(demos),
         bounds=(float(low.min()), float(high.max())),
         within=f"[{low[0]:g}, {high[0]:g}]" if same else "its dimension's bounds",
         assumed_bounds=assumed,
         noise_rate=demos.noise_rate,
         noise_fraction=demos.noise_fraction,
-        digests=tuple(_digests(demos)),
+        digests=list(_digests(demos)),
     )
-
-
-def shared_episodes(inspections: Sequence[Inspection]) -> list[tuple[str, str, int]]:
-    """Pairs of files that hold the same episodes, and how many."""
-    found = []
-    for one, other in itertools.combinations(inspections, 2):
-        if common := set(one.digests) & set(other.digests):
-            found.append((one.name, other.name, len(common)))
-    return found
 
 
 def statistics(values: np.ndarray) -> dict[str, float | None]:

@@ -150,9 +150,14 @@ class Demonstrations:
 
     def select(self, which: np.ndarray | slice | Sequence[int] | Sequence[bool]) -> Demonstrations:
         """The pairs of a mask, of indices, or of a slice (then without a copy); ids and names stay."""
-        index = which if isinstance(which, slice) else _as_index(which, len(self))
+        index = which if isinstance(which, slice) or len(which) == 0 else np.asarray(which)
         arrays = {name: getattr(self, name) for name in _PER_PAIR}
-        chosen: dict[str, Any] = {name: None if a is None else a[index] for name, a in arrays.items()}
+        try:
+            chosen: dict[str, Any] = {name: None if a is None else a[index] for name, a in arrays.items()}
+        except IndexError as error:
+            raise DemonstrationError(
+                f"select: {error}; expected a mask [{len(self)}], rows from 0 to {len(self) - 1}, or a slice."
+            ) from error
         return replace(self, **chosen, noise_rate=None, where="selected demonstrations")
 
     def episodes(self) -> Iterator[Demonstrations]:
@@ -290,20 +295,3 @@ def _check_finite(array: np.ndarray, name: str, where: str) -> None:
         f"is {array[row, dimension]} in row {row}, dimension {dimension}. Every value must be finite: leave "
         "these pairs out or fix them."
     )
-
-
-def _as_index(which: Any, pairs: int) -> np.ndarray:
-    index = np.asarray(which)
-    index = index.astype(np.int64) if index.size == 0 else index  # an empty list has the type float64
-    is_mask = index.dtype == bool and index.shape == (pairs,)
-    is_rows = index.dtype.kind in "iu" and index.ndim == 1
-    if not is_mask and not is_rows:
-        raise DemonstrationError(
-            f"select: got an array of the shape {list(index.shape)} and type {index.dtype}; expected a mask "
-            f"[{pairs}] of true and false, or whole numbers [K]."
-        )
-    if is_rows and index.size and (index.min() < -pairs or index.max() >= pairs):
-        raise DemonstrationError(
-            f"select: the rows go from {index.min()} to {index.max()}; expected 0 to {pairs - 1}."
-        )
-    return index

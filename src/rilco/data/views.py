@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rilco.data.inspect import Dimensions, Inspection, shared_episodes, statistics
+from rilco.data.inspect import Dimensions, Inspection, statistics
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -27,9 +28,10 @@ def tables(inspections: Sequence[Inspection], width: int) -> Iterator[Table]:
 def remarks(inspections: Sequence[Inspection]) -> list[str]:
     """Remarks on each file, and on the files together."""
     found = [f"{one.name}: {remark}" for one in inspections for remark in one.remarks()]
-    for one, other, count in shared_episodes(inspections):
-        noun = "episode is" if count == 1 else "episodes are"
-        found.append(f"{one} and {other}: {count:,} {noun} in both, pair for pair.")
+    for one, other in itertools.combinations(inspections, 2):
+        if count := len(set(one.digests) & set(other.digests)):
+            noun = "episode is" if count == 1 else "episodes are"
+            found.append(f"{one.name} and {other.name}: {count:,} {noun} in both, pair for pair.")
     shapes = {(len(one.obs.mean), len(one.action.mean)) for one in inspections}
     if len(shapes) > 1:
         found.append("The files differ in their dimensions: they come from different environments.")
@@ -48,11 +50,16 @@ def _facts(one: Inspection) -> dict[str, str]:
     expert = "unknown" if one.noise_fraction is None else f"{1 - one.noise_fraction:.1%}"
     rate = "" if one.noise_rate is None else f" (noise rate {one.noise_rate:g})"
     lengths = statistics(one.lengths)
+    known = {} if one.returns is None else statistics(one.returns)
+    returns = dict.fromkeys(("return: min, median, max", "return: mean ± spread", "reward a pair"), "unknown")
+    if known.get("mean") is not None:
+        values = _extent(known), f"{number(known['mean'])} ± {number(known['std'])}", number(one.mean_reward)
+        returns = dict(zip(returns, values, strict=True))
     return {
         "pairs": f"{one.pairs:,}",
         "episodes": f"{one.episodes:,}",
-        "length: min, median, max": " / ".join(number(lengths[name]) for name in ("min", "median", "max")),
-        **_return_facts(one),
+        "length: min, median, max": _extent(lengths),
+        **returns,
         "demonstrators": f"{len(one.demonstrators):,}",
         "expert pairs": f"{expert}{rate}",
         "NaN: obs, action": f"{one.obs.nan.sum():,} / {one.action.nan.sum():,}",
@@ -68,17 +75,6 @@ def _facts(one: Inspection) -> dict[str, str]:
     }
 
 
-def _return_facts(one: Inspection) -> dict[str, str]:
-    known = {} if one.returns is None else statistics(one.returns)
-    if known.get("mean") is None:
-        spread = mean = reward = "unknown"
-    else:
-        spread = " / ".join(number(known[name]) for name in ("min", "median", "max"))
-        mean = f"{number(known['mean'])} ± {number(known['std'])}"
-        reward = number(one.mean_reward)
-    return {"return: min, median, max": spread, "return: mean ± spread": mean, "reward a pair": reward}
-
-
 def _demonstrators(one: Inspection) -> Table:
     table = _table(f"{one.name} is by", "pairs", "episodes", "return", "reward a pair", "expert")
     for i, column in enumerate(table.columns):
@@ -88,8 +84,8 @@ def _demonstrators(one: Inspection) -> Table:
             _literal(who.name),
             f"{who.pairs:,}",
             f"{who.episodes:,}",
-            "unknown" if who.mean_return is None else number(who.mean_return),
-            "unknown" if who.mean_reward is None else number(who.mean_reward),
+            number(who.mean_return),
+            number(who.mean_reward),
             "unknown" if who.expert_fraction is None else f"{who.expert_fraction:.0%}",
         )
     if len(one.demonstrators) > MOST_DEMONSTRATORS:
@@ -141,6 +137,12 @@ def _literal(text: str) -> Text:
     return Text(text)
 
 
+def _extent(known: Mapping[str, float | None]) -> str:
+    return " / ".join(number(known[name]) for name in ("min", "median", "max"))
+
+
 def number(value: Any) -> str:
     """Three digits, without an exponent where there need not be one."""
+    if value is None:
+        return "unknown"
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"
