@@ -8,7 +8,7 @@ import contextlib
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
@@ -133,16 +133,6 @@ def read_bytes(path: Path, parent: h5py.Group, name: str) -> bytes | None:
     return read(dataset).tobytes()
 
 
-class Episodes(NamedTuple):
-    """All pairs of a file that has a group for each episode."""
-
-    obs: np.ndarray  # [N, obs_dim] float32: the chosen parts side by side
-    action: np.ndarray  # [N, action_dim] float32
-    length: np.ndarray  # [episodes]: pairs in each
-    discrete: bool  # whether actions are stored as integers: choices
-    columns: dict[str, np.ndarray]  # [N] each, by the format's name for them
-
-
 class _Episode(NamedTuple):
     """The arrays of one episode, in the file."""
 
@@ -162,10 +152,11 @@ def read_episodes(
     obs_keys: Sequence[str],
     *,
     last_obs: bool,
-) -> Episodes:
+) -> tuple[np.ndarray, dict[str, Any], dict[str, np.ndarray]]:
     """Reads the arrays of all groups, which must agree; `last_obs`: there is one more observation than actions.
 
-    Columns that are not in every group are left out.
+    Returns the number of pairs in each, what `Demonstrations` takes for observations and actions, and the columns that
+    are in every group.
     """
     keys = _obs_keys(path, groups[0], obs, obs_keys)
     known = [name for name in columns if all(name in one for one in groups)]
@@ -187,13 +178,13 @@ def read_episodes(
             seen.add(_address(each))
     check_size(path, sum(each.nbytes for episode in found for each in episode.arrays()))
     length = np.array([len(episode.action) for episode in found])
-    return Episodes(
-        _stack([episode.obs for episode in found], length),
-        _stack([[episode.action] for episode in found], length),
-        length,
-        all(episode.action.dtype.kind in "iu" for episode in found),
-        {name: np.concatenate([read(episode.columns[name]) for episode in found]) for name in known},
-    )
+    pairs = {
+        "obs": _stack([episode.obs for episode in found], length),
+        "action": _stack([[episode.action] for episode in found], length),
+        "discrete": all(episode.action.dtype.kind in "iu" for episode in found),
+    }
+    read_columns = {name: np.concatenate([read(one.columns[name]) for one in found]) for name in known}
+    return length, pairs, read_columns
 
 
 def _stack(parts: list[list[h5py.Dataset]], lengths: np.ndarray) -> np.ndarray:

@@ -29,8 +29,8 @@ FPS = 60
 
 _INFO = "meta/info.json"
 _FILE = "chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
-_FILE_BYTES = 100 * 2**20  # LeRobot's own limit for a file, in its units
-_CHUNK_FILES = 1000
+_FIRST = "chunk-000/file-000.parquet"  # and the only one that rilco writes
+_PLACES = tuple(f"{part}/{kind}_index" for part in ("data", "meta/episodes") for kind in ("chunk", "file"))
 _OPTIONAL = ("next.reward", "next.done", "next.truncated")
 
 
@@ -65,20 +65,17 @@ def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
 def save(demos: Demonstrations, path: Path, env: str | None = None) -> None:
     pq = arrow.library(path, "pyarrow.parquet")
     cut = stretches.split(demos)
-    files = _file_of_stretch(demos, cut)
+    frames, task = _frames(demos, cut), env or "unknown"
     with atomic_write(path) as temporary:
         temporary.mkdir()
-        for number in range(files[-1] + 1):
-            mine = np.flatnonzero(files == number)
-            target = temporary / "data" / _FILE.format(**_place(number))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            pq.write_table(_frames(demos, cut, mine[0], mine[-1] + 1), target, use_dictionary=False)
-        episodes = temporary / "meta" / "episodes" / _FILE.format(**_place(0))
+        data, episodes = temporary / "data" / _FIRST, temporary / "meta" / "episodes" / _FIRST
+        data.parent.mkdir(parents=True)
         episodes.parent.mkdir(parents=True)
-        pq.write_table(_episodes(cut, files, env or "unknown"), episodes)
-        pq.write_table(_tasks(env or "unknown"), temporary / "meta" / "tasks.parquet")
+        pq.write_table(frames, data, use_dictionary=False)
+        pq.write_table(_episodes(cut, task), episodes)
+        pq.write_table(_tasks(task), temporary / "meta" / "tasks.parquet")
         (temporary / "meta" / "stats.json").write_text(json.dumps(_stats(demos), indent=4))
-        (temporary / _INFO).write_text(json.dumps(_info(demos, cut), indent=4))
+        (temporary / _INFO).write_text(json.dumps(_info(demos, cut, frames.schema), indent=4))
 
 
 def _parts(path: Path, features: dict[str, Any]) -> dict[str, int]:
@@ -99,7 +96,7 @@ def _read_frames(path: Path, wanted: set[str]) -> Any:
     files = sorted((path / "data").glob("*/*.parquet"))
     if not files:
         raise DemonstrationError(
-            f"{path}: there is no file of frames, such as data/{_FILE.format(**_place(0))}. Copy the dataset again."
+            f"{path}: there is no file of frames, such as data/{_FIRST}. Copy the dataset again."
         )
     tables: list[Any] = []
     for file in files:
@@ -127,43 +124,30 @@ def _fields(path: Path, info: dict[str, Any], frames: Any) -> dict[str, Any]:
     )
 
 
-def _file_of_stretch(demos: Demonstrations, cut: stretches.Stretches) -> np.ndarray:
-    """[K]: the number of the file that each goes to; a stretch is never torn apart."""
-    frame = 4 * (demos.obs_dim + demos.action_dim) + 50  # bytes, with the numbers beside them
-    return np.unique(cut.start * frame // _FILE_BYTES, return_inverse=True)[1]
-
-
-def _place(number: int) -> dict[str, int]:
-    return {"chunk_index": number // _CHUNK_FILES, "file_index": number % _CHUNK_FILES}
-
-
-def _frames(demos: Demonstrations, cut: stretches.Stretches, first: int, stop: int) -> Any:
-    """The frames of some stretches, as LeRobot stores them."""
+def _frames(demos: Demonstrations, cut: stretches.Stretches) -> Any:
+    """All frames, as LeRobot stores them."""
     import pyarrow as pa
 
-    start, length = cut.start[first:stop], cut.length[first:stop]
-    pairs = slice(start[0], start[-1] + length[-1])
-    index = np.arange(pairs.start, pairs.stop)
-    frame = index - np.repeat(start, length)
-    at_end = frame == np.repeat(length, length) - 1
-    known = cut.truncated[first:stop] | ~cut.terminated[first:stop]
+    index = np.arange(len(demos))
+    frame = index - np.repeat(cut.start, cut.length)
+    at_end = frame == np.repeat(cut.length, cut.length) - 1
     columns = {
-        "observation.state": arrow.rows(demos.obs[pairs]),
-        "action": arrow.rows(stretches.actions(demos, pairs)),
+        "observation.state": arrow.rows(demos.obs),
+        "action": arrow.rows(stretches.actions(demos)),
         "next.done": at_end,
-        "next.truncated": at_end & np.repeat(known, length),
+        "next.truncated": at_end & np.repeat(cut.truncated | ~cut.terminated, cut.length),
         "timestamp": (frame / FPS).astype(np.float32),
         "frame_index": frame,
-        "episode_index": np.repeat(np.arange(first, first + len(start)), length),
+        "episode_index": np.repeat(np.arange(len(cut.start)), cut.length),
         "index": index,
         "task_index": np.zeros(len(index), np.int64),
     }
     if demos.reward is not None:
-        columns["next.reward"] = demos.reward[pairs]
+        columns["next.reward"] = demos.reward
     return pa.table(columns)
 
 
-def _episodes(cut: stretches.Stretches, files: np.ndarray, task: str) -> Any:
+def _episodes(cut: stretches.Stretches, task: str) -> Any:
     import pyarrow as pa
 
     count = len(cut.start)
@@ -172,12 +156,9 @@ def _episodes(cut: stretches.Stretches, files: np.ndarray, task: str) -> Any:
             "episode_index": np.arange(count),
             "tasks": [[task]] * count,
             "length": cut.length,
-            "data/chunk_index": files // _CHUNK_FILES,
-            "data/file_index": files % _CHUNK_FILES,
             "dataset_from_index": cut.start,
             "dataset_to_index": cut.start + cut.length,
-            "meta/episodes/chunk_index": np.zeros(count, np.int64),
-            "meta/episodes/file_index": np.zeros(count, np.int64),
+            **dict.fromkeys(_PLACES, np.zeros(count, np.int64)),
         }
     )
 
@@ -213,9 +194,9 @@ def _stats(demos: Demonstrations) -> dict[str, Any]:
     return result
 
 
-def _info(demos: Demonstrations, cut: stretches.Stretches) -> dict[str, Any]:
+def _info(demos: Demonstrations, cut: stretches.Stretches, schema: Any) -> dict[str, Any]:
     features = {}
-    for field in _frames(demos, cut, 0, 1).schema:
+    for field in schema:
         size = getattr(field.type, "list_size", 1)
         number = field.type if size == 1 else field.type.value_type
         dtype = np.dtype(number.to_pandas_dtype()).name
@@ -226,8 +207,8 @@ def _info(demos: Demonstrations, cut: stretches.Stretches) -> dict[str, Any]:
         "total_episodes": len(cut.start),
         "total_frames": len(demos),
         "total_tasks": 1,
-        "chunks_size": _CHUNK_FILES,
-        "data_files_size_in_mb": _FILE_BYTES // 2**20,
+        "chunks_size": 1000,
+        "data_files_size_in_mb": 100,
         "video_files_size_in_mb": 200,
         "fps": FPS,
         "splits": {"train": f"0:{len(cut.start)}"},

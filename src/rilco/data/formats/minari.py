@@ -34,7 +34,7 @@ PREFIX = "minari:"
 _VERSION = "0.5.0"  # of Minari, whose layout is written; later versions read it
 _METADATA, _HDF5 = "metadata.json", "main_data.hdf5"
 _ID = re.compile(r"(?:[-\w][-\w/]*[-\w]+/)?[-\w]+?-v\d+")
-_COLUMNS = ("rewards", "terminations", "truncations")
+_COLUMNS = {"reward": "rewards", "terminated": "terminations", "truncated": "truncations"}
 
 
 def local_path(name: str) -> Path | None:
@@ -83,16 +83,12 @@ def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
     check_file(file_path)
     with parsing(file_path, "HDF5"), h5py.File(file_path, "r") as file:
         groups = [hdf5.group(file_path, file, f"episode_{k}") for k in range(min(episodes, len(file) + 1))]
-        found = hdf5.read_episodes(file_path, groups, "observations", _COLUMNS, obs_keys, last_obs=True)
-    extra = stretches.fields(
-        path,
-        found.length,
-        metadata.get(stretches.KEY),
-        reward=found.columns.get("rewards"),
-        terminated=found.columns.get("terminations"),
-        truncated=found.columns.get("truncations"),
-    )
-    return Demonstrations(found.obs, found.action, discrete=found.discrete or _is_discrete(metadata), **extra)
+        length, pairs, columns = hdf5.read_episodes(
+            file_path, groups, "observations", tuple(_COLUMNS.values()), obs_keys, last_obs=True
+        )
+    pairs["discrete"] |= _is_discrete(metadata)
+    known = {name: columns.get(theirs) for name, theirs in _COLUMNS.items()}
+    return Demonstrations(**pairs, **stretches.fields(path, length, metadata.get(stretches.KEY), **known))
 
 
 def save(

@@ -33,11 +33,12 @@ def recognise(path: Path) -> bool:
 def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
     """Reads the episodes in the order of their numbers; of several observation keys, those that are named."""
     with parsing(path, "HDF5"), h5py.File(path, "r") as file:
-        found = hdf5.read_episodes(path, _groups(path, file), "obs", ("rewards",), obs_keys, last_obs=False)
+        length, pairs, columns = hdf5.read_episodes(
+            path, _groups(path, file), "obs", ("rewards",), obs_keys, last_obs=False
+        )
         text = hdf5.read_bytes(path, file, stretches.KEY)
     record = stretches.from_bytes(path, text)
-    extra = stretches.fields(path, found.length, record, reward=found.columns.get("rewards"))
-    return Demonstrations(found.obs, found.action, discrete=found.discrete, **extra)
+    return Demonstrations(**pairs, **stretches.fields(path, length, record, reward=columns.get("rewards")))
 
 
 def save(demos: Demonstrations, path: Path, env: str | None = None) -> None:

@@ -88,7 +88,7 @@ def fields(
     length: np.ndarray,
     found: Any,
     *,
-    reward: np.ndarray | None,
+    reward: np.ndarray | None = None,
     terminated: np.ndarray | None = None,
     truncated: np.ndarray | None = None,
 ) -> dict[str, Any]:
