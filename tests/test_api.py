@@ -396,7 +396,7 @@ CHOICES = np.arange(PAIRS) % 2  # of Steps there are more
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"env": lambda: Drift()}, "a lambda has no name. Worker processes import"),
+        ({"env": lambda: Drift()}, "is a lambda, .* or has no name. Worker processes import"),
         ({"env": local_env()}, "inside a function.*Define it at the top of a module"),
         ({"env": Drift()}, "made already cannot be used"),
         ({"env": Drift, "env_kwargs": {"size": object()}}, "what JSON can hold"),

@@ -10,7 +10,6 @@ from rilco.errors import RunError, whole
 from rilco.policy.saved import Policy, load_policy
 from rilco.rollout.layout import Sizes
 from rilco.rollout.pool import Evaluation, RolloutPool, num_workers
-from rilco.tasks.actions import Actions
 from rilco.tasks.table import Task
 from rilco.tasks.trust import trust
 
@@ -72,19 +71,15 @@ def check_fits(policy: Policy, task: Task) -> None:
     """Raises unless the policy's observations and actions are those of the environment."""
     spaces = task.spaces()
     ours, theirs = (policy.obs_dim, policy.action_dim), (spaces.observations.width, spaces.actions.width)
-    kinds = [_kind(actions) for actions in (policy.actions, spaces.actions)]
+    kinds = [
+        "".join(
+            f", a choice of {n} from {first:g} on"
+            for n, first in zip(each.choices, each.origin, strict=False)
+        )
+        for each in (policy.actions, spaces.actions)
+    ]
     if ours != theirs or kinds[0] != kinds[1]:
         raise RunError(
             f"{policy}: takes {ours[0]} numbers and gives {ours[1]}{kinds[0]}, but {task.name} shows "
             f"{theirs[0]} and takes {theirs[1]}{kinds[1]}. The policy was trained for another environment."
         )
-
-
-def _kind(actions: Actions) -> str:
-    """In words: how many values each choice has, and the first of them."""
-    each = zip(actions.choices, actions.origin, strict=True)
-    return (
-        "".join(f", a choice of {count} from {first:g} on" for count, first in each)
-        if actions.choices
-        else ""
-    )

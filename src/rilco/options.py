@@ -6,13 +6,14 @@ import dataclasses
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 
 from rilco.clean import config as cleaning
 from rilco.config import RunConfig
 from rilco.errors import ConfigError, suggestion
+from rilco.files import fits
 from rilco.methods import check_options, find
 from rilco.policy.saved import shipped_name
 from rilco.tasks.table import Task
@@ -63,7 +64,7 @@ def make_config(options: Mapping[str, Any], *, stored: RunConfig | None = None) 
         return config
     if "steps" in given:
         raise ConfigError("--gradient-steps and --steps both say how long a run is: give one of them.")
-    return _cloning(config, _fitting(gradient_steps, 1, "gradient_steps"))
+    return _cloning(config, _fitting(gradient_steps, config, "steps", "gradient_steps"))
 
 
 def _cloning(config: RunConfig, gradient_steps: int) -> RunConfig:
@@ -125,12 +126,10 @@ def _top_level(name: str, value: Any, base: RunConfig) -> Any:
         return value if isinstance(value, str) and shipped_name(value) else _paths([value], name)[0]
     if name == "obs_keys":
         return _keys(value)
-    if name == "noise_rate":
-        return _fitting(value, 0.0, name)
     if dataclasses.is_dataclass(getattr(base, name)):
         first = dataclasses.fields(getattr(base, name))[0].name
         raise ConfigError(f"{name}: is set field by field, for example {name}.{first}=VALUE.")
-    return _fitting(value, getattr(base, name), name)
+    return _fitting(value, base, name, name)
 
 
 def _iterations(base: RunConfig, changes: Mapping[str, Any]) -> int:
@@ -162,31 +161,21 @@ def _parts(base: RunConfig, dotted: Mapping[str, Any]) -> dict[str, Any]:
         if not dataclasses.is_dataclass(holder) or isinstance(holder, Task):
             raise ConfigError(f"{name}: {part} has no settings of its own.")
         _require_field(type(holder), inner, name)
-        changed.setdefault(part, {})[inner] = _fitting(value, getattr(holder, inner), name)
+        changed.setdefault(part, {})[inner] = _fitting(value, holder, inner, name)
     return {part: dataclasses.replace(getattr(base, part), **values) for part, values in changed.items()}
 
 
-def _fitting(value: Any, like: Any, name: str) -> Any:
-    """The value in the type of the default, or an error that names both. A count may be written 1e5, and numbers may be
-    NumPy's."""
+def _fitting(value: Any, record: object, field: str, name: str) -> Any:
+    """The value in the type of a record's field, or an error that shows what it holds now. A count may be written 1e5,
+    and numbers may be NumPy's."""
+    wanted = get_type_hints(type(record))[field]
     value = value.item() if isinstance(value, np.generic) else value
-    if type(like) is int and isinstance(value, float) and value.is_integer():
+    if wanted is int and isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(like, bool) or isinstance(value, bool):
-        fits = isinstance(like, bool) and isinstance(value, bool)
-    elif isinstance(like, float):
-        fits = isinstance(value, int | float)
-    elif like is None:  # a number that may be left out
-        fits = value is None or isinstance(value, int | float)
-    elif isinstance(like, tuple):  # of widths
-        fits = isinstance(value, list | tuple) and all(type(item) is int and item > 0 for item in value)
-    else:
-        fits = isinstance(value, type(like))
-    if not fits:
-        raise ConfigError(f"{name}: expected a value like {like!r}, got {value!r}.")
-    if like is None:
-        return value
-    return tuple(value) if isinstance(like, tuple) else type(like)(value)
+    value = tuple(value) if isinstance(value, list) else value
+    if not fits(value, wanted):
+        raise ConfigError(f"{name}: expected a value like {getattr(record, field)!r}, got {value!r}.")
+    return float(value) if wanted is float else value
 
 
 def _require_field(record: type, name: str, shown: str) -> None:

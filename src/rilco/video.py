@@ -7,7 +7,7 @@ import io
 import itertools
 import os
 import subprocess
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -54,7 +54,7 @@ def frames(
 ) -> Generator[np.ndarray, None, None]:
     """RGB frames [height, width, 3] of the first episode that `evaluate` plays with this seed, a frame a step."""
     check_fits(policy, task)
-    with _opened(task) as batch:
+    with contextlib.closing(task.make_batch(1, render=True)) as batch:
         obs = batch.reset([0], [RepositionedGenerator(seed, EVALUATION).at(0)])
         yield _draw(batch, task)
         for _ in range(max_steps):
@@ -67,7 +67,7 @@ def frames(
 
 def check_drawable(task: Task) -> None:
     """Raises TaskError where the environment cannot be drawn."""
-    with _opened(task) as batch:
+    with contextlib.closing(task.make_batch(1, render=True)) as batch:
         batch.reset([0], [np.random.default_rng(0)])
         _draw(batch, task)
 
@@ -82,15 +82,6 @@ def gif(frames: Sequence[np.ndarray], fps: int) -> bytes:
     lasting = max(SHORTEST, 1000 // fps)
     first.save(file, format="GIF", save_all=True, append_images=rest, duration=lasting, loop=0)
     return file.getvalue()
-
-
-@contextlib.contextmanager
-def _opened(task: Task) -> Iterator[Batch]:
-    batch = task.make_batch(1, render=True)
-    try:
-        yield batch
-    finally:
-        batch.close()
 
 
 def _draw(batch: Batch, task: Task) -> np.ndarray:

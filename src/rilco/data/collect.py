@@ -104,16 +104,14 @@ def _play(
     playing = [_Playing(k, generator(seed, ACTION_NOISE, k), []) for k in range(num_envs)]
     ended: dict[int, list[np.ndarray]] = {}  # that wait for an earlier one
     next_number = 0
-    with contextlib.closing(task.make_batch(num_envs)) as batch:
+    with _environment_of(task), contextlib.closing(task.make_batch(num_envs)) as batch:
         check_fits(policy, task)
-        with _environment_of(task):
-            obs = batch.reset(range(num_envs), (seeds.at(one.episode) for one in playing))
+        obs = batch.reset(range(num_envs), (seeds.at(one.episode) for one in playing))
         while True:
             noise = None if std is None else np.stack([policy.actions.noise(one.rng) for one in playing])
             output = policy.actions.act(policy.mean(obs), noise, 0.0 if std is None else std)
             action = policy.actions.decode(output)
-            with _environment_of(task):
-                outcome = batch.step(action)
+            outcome = batch.step(action)
             for row, one in enumerate(playing):
                 ends = bool(outcome.terminated[row]), bool(outcome.truncated[row])
                 one.steps.append((obs[row].copy(), action[row].copy(), float(outcome.reward[row]), *ends))
@@ -122,8 +120,7 @@ def _play(
                 ended[playing[row].episode] = list(map(np.array, zip(*playing[row].steps, strict=True)))
                 k = 1 + max(one.episode for one in playing)
                 playing[row] = _Playing(k, generator(seed, ACTION_NOISE, k), [])
-                with _environment_of(task):
-                    obs[row] = batch.reset([row], [seeds.at(k)])[0]
+                obs[row] = batch.reset([row], [seeds.at(k)])[0]
             while next_number in ended:
                 yield ended.pop(next_number)
                 next_number += 1

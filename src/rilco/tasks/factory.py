@@ -88,10 +88,8 @@ def find_factory(name: str) -> Callable[..., Any] | None:
 def _name_callable(factory: Callable[..., Any]) -> str:
     module, path = getattr(factory, "__module__", None), getattr(factory, "__qualname__", None)
     shown = f"env={path or factory!r}"
-    if path is not None and path.endswith("<lambda>"):
-        raise ConfigError(f"{shown}: a lambda has no name. {MOVE_IT}")
-    if module is None or path is None or "<locals>" in path:
-        raise ConfigError(f"{shown}: is made inside a function or has no name. {MOVE_IT}")
+    if module is None or path is None or "<" in path:  # <lambda> or <locals>
+        raise ConfigError(f"{shown}: is a lambda, is made inside a function, or has no name. {MOVE_IT}")
     if module == "__main__":
         raise ConfigError(f"{shown}: is defined in the program that was started. {MOVE_IT}")
     name = f"{module}:{path}"

@@ -127,8 +127,8 @@ TEXT = np.array(["a"] * 8, dtype=h5py.string_dtype())
         ({"act_array": np.ones((8, 2), complex)}, "act_array has the type complex128"),
         ({"obs_array": h5py.Empty("f4")}, "obs_array has the type float32"),
         ({"obs_array": np.zeros((8, 0))}, "at least one dimension"),
-        ({"obs_array": h5py.SoftLink("/act_array")}, "obs_array is a group or a link"),
-        ({"obs_array": h5py.ExternalLink("other.h5", "/x")}, "obs_array is a group or a link"),
+        ({"obs_array": h5py.SoftLink("/act_array")}, "obs_array is something else, or a link"),
+        ({"obs_array": h5py.ExternalLink("other.h5", "/x")}, "obs_array is something else, or a link"),
         (
             {
                 "obs_array": np.zeros((0, 3)),
@@ -151,7 +151,7 @@ def test_refuses_a_group_in_place_of_an_array(tmp_path: Path) -> None:
     path = write(tmp_path / "a.h5", obs_array=None)
     with h5py.File(path, "a") as file:
         file.create_group("obs_array")
-    with pytest.raises(DemonstrationError, match="obs_array is a group"):
+    with pytest.raises(DemonstrationError, match="obs_array is something else"):
         load_file(path)
 
 

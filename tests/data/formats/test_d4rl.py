@@ -69,13 +69,18 @@ def test_its_own_reader_finds_the_ends(tmp_path: Path, demos: Demonstrations) ->
         ({"actions": np.ones(7)}, r"action has the shape \[7\]"),
         ({"rewards": np.ones(6)}, r"rewards has the shape \[6\]; expected \[7\]"),
         ({"terminals": np.full(7, 2)}, "values other than 0 and 1"),
-        ({"observations": np.ones((0, 3))}, "observations is empty"),
+        ({"observations": np.ones((0, 3))}, r"terminals has the shape \[7\]; expected \[0\]"),
         ({"observations": np.full((7, 3), np.nan)}, "NaN or infinite"),
         ({"observations": np.full((7, 3), 1e200)}, "infinite as float32"),
         ({"observations": np.full((7, 3), b"x")}, "expected numbers"),
-        ({"observations": 1.0}, "observations is empty"),
-        ({"observations": h5py.ExternalLink("other.h5", "/x")}, "is a group or a link"),
-        ({"terminals": h5py.SoftLink("/rewards")}, "is a group or a link"),
+        ({"observations": 1.0}, r"terminals has the shape \[7\]; expected \[1\]"),
+        (
+            {name: np.ones((0, 3)) for name in ("observations", "actions")}
+            | {name: np.ones(0) for name in ("rewards", "terminals", "timeouts")},
+            "not a single pair",
+        ),
+        ({"observations": h5py.ExternalLink("other.h5", "/x")}, "is something else, or a link"),
+        ({"terminals": h5py.SoftLink("/rewards")}, "is something else, or a link"),
     ],
 )
 def test_refuses(tmp_path: Path, changes: dict[str, Any], message: str) -> None:

@@ -80,15 +80,15 @@ def test_written_as_documented(tmp_path: Path, demos: Demonstrations) -> None:
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"actions": None}, "there is no array data/demo_10/actions"),
-        ({"obs/object": None}, "there is no array data/demo_10/obs/object"),
+        ({"actions": None}, "data/demo_10/actions is missing"),
+        ({"obs/object": None}, "data/demo_10/obs/object is missing"),
         ({"obs/object": OBJECT}, r"/data/demo_10/obs/object has the shape \[8, 10\]; expected \[3, 10\]"),
         ({"obs/object": OBJECT[:3, :9]}, r"has the shape \[3, 9\]; expected \[3, 10\]"),
         ({"actions": -POS[:3, :2]}, r"has the shape \[3, 2\]; expected \[3, 3\]"),
         ({"actions": np.ones(3)}, r"expected \[pairs, action_dim\]"),
         ({"actions": np.ones((0, 3))}, "without a single pair"),
         ({"rewards": np.ones(2)}, r"rewards has the shape \[2\]; expected \[3\]"),
-        ({"obs/object": h5py.SoftLink("/data/demo_2/obs/object")}, "is a group or a link"),
+        ({"obs/object": h5py.SoftLink("/data/demo_2/obs/object")}, "is something else, or a link"),
     ],
 )
 def test_refuses(tmp_path: Path, changes: dict[str, Any], message: str) -> None:

@@ -8,6 +8,7 @@ Both are restored as unknown. Nothing is lost.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import h5py
@@ -16,7 +17,6 @@ import numpy as np
 from rilco.data.formats import hdf5, stretches
 from rilco.data.formats.files import atomic_write, parsing
 from rilco.data.record import Demonstrations
-from rilco.errors import DemonstrationError
 
 _REQUIRED = ("observations", "actions", "terminals")
 _OPTIONAL = ("rewards", "timeouts")
@@ -32,10 +32,7 @@ def load(path: Path) -> Demonstrations:
         arrays = hdf5.read_flat(path, file, _REQUIRED, _OPTIONAL, _LAYOUT)
         metadata = hdf5.child(file, "metadata")
         text = hdf5.read_bytes(path, metadata, stretches.KEY) if isinstance(metadata, h5py.Group) else None
-    for name in _REQUIRED:
-        if arrays[name].shape[:1] in ((), (0,)):
-            raise DemonstrationError(f"{path}: {name} is empty; expected at least one pair.")
-    pairs = len(arrays["observations"])
+    pairs = math.prod(arrays["observations"].shape[:1])
     terminated = hdf5.flags(path, arrays, "terminals", pairs)
     truncated = hdf5.flags(path, arrays, "timeouts", pairs) if "timeouts" in arrays else None
     ended = terminated if truncated is None else terminated | truncated

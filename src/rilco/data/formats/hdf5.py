@@ -47,39 +47,36 @@ def child(parent: h5py.Group, name: str) -> h5py.Group | h5py.Dataset | None:
 def group(path: Path, parent: h5py.Group, name: str) -> h5py.Group:
     found = child(parent, name)
     if not isinstance(found, h5py.Group):
-        raise DemonstrationError(
-            f"{path}: {_full(parent, name)} is {'no group' if name in parent else 'missing'}; expected a group "
-            "stored in this file. Write the file again."
-        )
+        raise _not_stored(path, parent, name, "a group")
     return found
 
 
 def array(path: Path, parent: h5py.Group, name: str) -> h5py.Dataset:
     """The array, once it is sure that it is one, of numbers, and that all of it lies in this very file."""
-    full = _full(parent, name)
-    if name not in parent:
-        raise DemonstrationError(
-            f"{path}: there is no array {full}. Check how the file was written, and write it again."
-        )
     dataset = child(parent, name)
     if not isinstance(dataset, h5py.Dataset) or dataset.external or dataset.is_virtual:
-        raise DemonstrationError(
-            f"{path}: {full} is a group or a link; expected an array stored in this file. Store it there."
-        )
+        raise _not_stored(path, parent, name, "an array")
     if dataset.dtype.kind not in "fiub" or dataset.shape is None:
         raise DemonstrationError(
-            f"{path}: {full} has the type {dataset.dtype}; expected numbers. Arrays of objects or text "
+            f"{path}: {dataset.name} has the type {dataset.dtype}; expected numbers. Arrays of objects or text "
             "cannot be used: store plain numbers."
         )
     # Uncompressed, an array occupies its full size. If not, it was never written, or its shape is damaged.
     stored, filters = dataset.id.get_storage_size(), dataset.id.get_create_plist().get_nfilters()
     if filters == 0 and stored < dataset.nbytes:
         raise DemonstrationError(
-            f"{path}: {full} has the shape {list(dataset.shape)}, which is {dataset.nbytes} bytes, but the "
+            f"{path}: {dataset.name} has the shape {list(dataset.shape)}, which is {dataset.nbytes} bytes, but the "
             f"file holds {stored} of them. It was not written to the end, or is damaged: write or copy it "
             "again."
         )
     return dataset
+
+
+def _not_stored(path: Path, parent: h5py.Group, name: str, wanted: str) -> DemonstrationError:
+    what = "something else, or a link" if name in parent else "missing"
+    return DemonstrationError(
+        f"{path}: {parent.name}/{name} is {what}; expected {wanted} stored in this file. Write it again."
+    )
 
 
 def read(dataset: h5py.Dataset) -> np.ndarray:
@@ -267,7 +264,3 @@ def _check_shapes(path: Path, one: _Episode, first: _Episode, last_obs: bool) ->
 def _address(node: h5py.Group | h5py.Dataset) -> int:
     """Where it lies in the file, whatever its name."""
     return int(h5py.h5o.get_info(node.id).addr)
-
-
-def _full(parent: h5py.Group, name: str) -> str:
-    return f"{parent.name}/{name}".strip("/")

@@ -64,11 +64,7 @@ def recognise(path: Path) -> bool:
 
 def load(path: Path, obs_keys: Sequence[str] = ()) -> Demonstrations:
     """Reads a dataset by its folder, or by the folder data in it."""
-    data = _data_folder(path)
-    if data is None:
-        raise DemonstrationError(
-            f"{path}: this is no Minari dataset; expected a folder with data/{_METADATA} in it."
-        )
+    data = _data_folder(path) or path
     metadata = read_json(data / _METADATA)
     storage, episodes = metadata.get("data_format", "hdf5"), metadata.get("total_episodes")
     if not isinstance(episodes, int) or episodes < 1:
