@@ -476,6 +476,7 @@ def test_killed_in_the_middle_of_any_write(tmp_path, victim, monkeypatch, left_a
         ({"settings": {"num_envs": 2.5}}, ConfigError, "num_envs"),
         ({"settings": {"acktr": 5}}, ConfigError, "field by field"),
         ({"settings": {"acktr.hidden_sizes": ["a"]}}, ConfigError, "hidden_sizes"),
+        ({"settings": {"acktr.hidden_sizes": [8, 0]}}, ConfigError, "hidden_sizes: expected positive widths"),
         ({"settings": {"acktr.discount": 2.0}}, ConfigError, "less than 1"),
         ({"seed": 2**40}, ConfigError, "seed"),
         ({"settings": {"acktr.learning_rat": 1.0}}, ConfigError, "Did you mean 'learning_rate'"),

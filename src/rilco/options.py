@@ -174,8 +174,10 @@ def _fitting(value: Any, record: object, field: str, name: str) -> Any:
         value = int(value)
     value = tuple(value) if isinstance(value, list) else value
     if not fits(value, wanted):
-        raise ConfigError(f"{name}: expected a value like {getattr(record, field)!r}, got {value!r}.")
-    return float(value) if wanted is float else value
+        like = getattr(record, field)
+        expected = "a number" if like is None else f"a value like {like!r}"
+        raise ConfigError(f"{name}: expected {expected}, got {value!r}.")
+    return float(value) if type(value) is int and wanted in (float, float | None) else value
 
 
 def _require_field(record: type, name: str, shown: str) -> None:

@@ -42,6 +42,7 @@ class BcConfig:
     def __post_init__(self) -> None:
         positive = ("learning_rate", "batch", "steps_per_iteration", "start_weight", "start_steps")
         check_fields(self, "a positive number", lambda value: value > 0, *positive)
+        check_fields(self, "positive widths", lambda widths: min(widths, default=1) >= 1, "hidden_sizes")
         counts = ("decay_steps", "weight_decay", "average_over", "farthest", "patience")
         check_fields(self, "0 or more", lambda value: value >= 0, *counts)
         check_fields(self, "at least 0 and less than 1", lambda value: 0 <= value < 1, "validation")

@@ -131,8 +131,7 @@ class NoiseLevel(NamedTuple):
 
     variance: float
     mean_return: float
-    fraction: float
-    """Share of the return without noise."""
+    fraction: float  # share of the return without noise
     wanted_fraction: float
 
 

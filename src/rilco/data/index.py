@@ -76,11 +76,9 @@ class Demonstrator(NamedTuple):
 
     name: str
     pairs: int
-    episodes: int
-    """Episodes in which it made any pair."""
+    episodes: int  # episodes in which it made any pair
     mean_return: float | None
-    mean_reward: float | None
-    """A pair: also comparable where episodes are cut into runs."""
+    mean_reward: float | None  # a pair: also comparable where episodes are cut into runs
     expert_fraction: float | None
 
 

@@ -21,8 +21,7 @@ class Data(NamedTuple):
     """The demonstrations of a run; None on the true reward."""
 
     demos: Demonstrations | None
-    known: Demonstrations | None = None
-    """Pairs that are known to be non-expert, if there are any."""
+    known: Demonstrations | None = None  # pairs that are known to be non-expert, if there are any
 
     def fingerprint(self) -> str | None:
         """Digest of all that training reads of it."""

@@ -40,6 +40,7 @@ class AcktrConfig:
     def __post_init__(self) -> None:
         positive = ("learning_rate", "damping", "kl_clip", "eigen_interval")
         check_fields(self, "a positive number", lambda value: value > 0, *positive)
+        check_fields(self, "positive widths", lambda widths: min(widths, default=1) >= 1, "hidden_sizes")
         shares = ("momentum", "discount", "stat_decay")
         check_fields(self, "at least 0 and less than 1", lambda value: 0 <= value < 1, *shares)
         if self.learning_rate_decay and self.total_updates <= 0:
@@ -87,6 +88,7 @@ class PpoConfig:
     def __post_init__(self) -> None:
         positive = ("learning_rate", "clip_range", "epochs", "minibatch_size", "max_grad_norm")
         check_fields(self, "a positive number", lambda value: value > 0, *positive)
+        check_fields(self, "positive widths", lambda widths: min(widths, default=1) >= 1, "hidden_sizes")
         check_fields(self, "at least 0", lambda value: value >= 0, "entropy_coef", "value_coef")
         check_fields(self, "at least 0 and less than 1", lambda value: 0 <= value < 1, "discount")
         check_fields(self, "from 0 to 1", lambda value: 0 <= value <= 1, "gae_lambda")

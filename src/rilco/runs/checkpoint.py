@@ -28,12 +28,11 @@ FORMAT = "rilco-checkpoint-1"
 class Checkpoint:
     """The state of a run after some iteration."""
 
-    iteration: int
-    """Iterations done."""
-    arrays: Mapping[str, np.ndarray]
-    """Learner state and unfinished episodes."""
-    facts: Mapping[str, Any]
-    """The rest, as JSON: the configuration, digests of metrics and demonstrations, best return so far."""
+    iteration: int  # iterations done
+    arrays: Mapping[str, np.ndarray]  # learner state and unfinished episodes
+    facts: Mapping[
+        str, Any
+    ]  # the rest, as JSON: configuration, digests of metrics and data, best return so far
 
 
 class Extent(NamedTuple):

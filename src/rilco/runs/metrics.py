@@ -66,14 +66,10 @@ def read_evaluations(folder: Path) -> tuple[list[Line], Line]:
 class Progress(NamedTuple):
     """How far a run is, by the end of its metrics."""
 
-    done: int = 0
-    """Transitions."""
-    last_return: float | None = None
-    """Of the newest evaluation."""
-    stopped: bool = False
-    """Whether the run stopped early by itself."""
-    seconds: float = 0.0
-    """Time that the run took so far, over all its processes."""
+    done: int = 0  # transitions
+    last_return: float | None = None  # of the newest evaluation
+    stopped: bool = False  # whether the run stopped early by itself
+    seconds: float = 0.0  # time that the run took so far, over all its processes
 
 
 def read_progress(folder: Path) -> Progress:

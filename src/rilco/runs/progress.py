@@ -67,8 +67,7 @@ class Measure(NamedTuple):
 
     words: str
     total: int
-    each: float
-    """Units per transition. Cloning makes no transitions, so its gradient steps count."""
+    each: float  # units per transition. Cloning makes no transitions, so its gradient steps count.
 
 
 def measure_of(config: RunConfig) -> Measure:

@@ -36,10 +36,8 @@ class RunRecord:
     transitions: np.ndarray  # [n] int64, increasing
     returns: np.ndarray  # [n] mean over the evaluation's episodes
     stds: np.ndarray  # [n] standard deviation over them
-    finished: bool
-    """Whether the run has done all of its transitions, or stopped early by itself."""
-    done: int
-    """Transitions at the last line, evaluated or not."""
+    finished: bool  # whether the run has done all of its transitions, or stopped early by itself
+    done: int  # transitions at the last line, evaluated or not
 
 
 class Skipped(NamedTuple):

@@ -17,8 +17,7 @@ from rilco.runs.results import is_thinned, portable
 class Standing(NamedTuple):
     """The state of a run before a sweep begins."""
 
-    state: str
-    """`new`, `interrupted`, `finished`, or `unreadable`: nothing says what was run in the folder."""
+    state: str  # `new`, `interrupted`, `finished`, or `unreadable`: nothing says what was run in the folder
     progress: Progress = Progress()
 
 

@@ -25,12 +25,10 @@ class Part:
     """One entry of an observation; the only one, without a name, where it is no dictionary."""
 
     name: str
-    size: int
-    """Numbers in it, as files hold them."""
+    size: int  # numbers in it, as files hold them
     choices: tuple[int, ...] = ()
     """Number of values of each, where they are discrete. Empty: they are quantities."""
-    least: tuple[int, ...] = ()
-    """The least of each one's discrete values."""
+    least: tuple[int, ...] = ()  # the least of each one's discrete values
 
     @property
     def width(self) -> int:

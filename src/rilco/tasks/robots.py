@@ -17,30 +17,18 @@ TIME_LIMIT = 1000
 class Robot:
     """One MJCF robot of `pybullet_data` and the constants of its task."""
 
-    name: str
-    """Task name on the command line."""
-    stock_id: str
-    """Id of the same task in `pybullet_envs_gymnasium`."""
-    model: str
-    """MJCF file under `pybullet_data/mjcf`."""
-    obs_dim: int
-    """Numbers in an observation."""
-    action_dim: int
-    """Motors."""
-    power: float
-    """Factor on every motor torque."""
-    feet: tuple[str, ...]
-    """Links whose ground contact is part of the observation, in that order."""
-    joint_power: Mapping[str, float] = field(default_factory=dict, hash=False)
-    """Torque coefficient of single joints; 100 where absent."""
-    min_height: float = -float("inf")
-    """Fallen when the torso's centre is at or below this height."""
-    max_pitch: float = float("inf")
-    """Fallen when the torso pitches this far (radians)."""
-    knees: tuple[int, ...] = ()
-    """Indices into `feet` that must not touch the ground."""
-    ends_when_fallen: bool = True
-    """Whether a fall ends the episode, or only costs the alive bonus (HalfCheetah)."""
+    name: str  # task name on the command line
+    stock_id: str  # id of the same task in `pybullet_envs_gymnasium`
+    model: str  # MJCF file under `pybullet_data/mjcf`
+    obs_dim: int  # numbers in an observation
+    action_dim: int  # motors
+    power: float  # factor on every motor torque
+    feet: tuple[str, ...]  # links whose ground contact is part of the observation, in that order
+    joint_power: Mapping[str, float] = field(default_factory=dict, hash=False)  # torques; 100 where absent
+    min_height: float = -float("inf")  # fallen when the torso's centre is at or below this height
+    max_pitch: float = float("inf")  # fallen when the torso pitches this far (radians)
+    knees: tuple[int, ...] = ()  # indices into `feet` that must not touch the ground
+    ends_when_fallen: bool = True  # else a fall only costs the alive bonus (HalfCheetah)
 
 
 ROBOTS = {

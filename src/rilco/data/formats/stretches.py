@@ -28,14 +28,10 @@ _PER_STRETCH = ("episode", "demonstrator", "expert", "terminated", "truncated")
 class Stretches(NamedTuple):
     """Where each stretch lies, and how it ends."""
 
-    start: np.ndarray
-    """[K]: its first pair."""
-    length: np.ndarray
-    """[K]: its number of pairs, at least one."""
-    terminated: np.ndarray
-    """[K] bool: it ends for good; false where that is not known."""
-    truncated: np.ndarray
-    """[K] bool: it is cut; where that is not known, true unless terminated."""
+    start: np.ndarray  # [K]: its first pair
+    length: np.ndarray  # [K]: its number of pairs, at least one
+    terminated: np.ndarray  # [K] bool: it ends for good; false where that is not known
+    truncated: np.ndarray  # [K] bool: it is cut; where that is not known, true unless terminated
 
     @property
     def last(self) -> np.ndarray:
