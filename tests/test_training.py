@@ -483,8 +483,8 @@ def test_killed_in_the_middle_of_any_write(tmp_path, victim, monkeypatch, left_a
         ({"method": "ril-co"}, ConfigError, "needs demonstrations"),
         ({"demos": "x.h5"}, ConfigError, "takes no --demos"),
         ({"method": "ril-co", "demos": "nowhere.h5"}, DemonstrationError, "nowhere.h5"),
-        ({"method": "ril-co", "demos": "x.h5", "noise_rate": 0.5}, ConfigError, "below 0.5"),
-        ({"method": "ril-co", "demos": "x.h5", "noise_rate": -0.1}, ConfigError, "below 0.5"),
+        ({"method": "ril-co", "demos": "x.h5", "noise_rate": 0.5}, ConfigError, "less than 0.5"),
+        ({"method": "ril-co", "demos": "x.h5", "noise_rate": -0.1}, ConfigError, "less than 0.5"),
         ({"steps": 0}, ConfigError, "steps"),
     ],
 )

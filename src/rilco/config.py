@@ -10,7 +10,7 @@ from typing import Any
 
 from rilco.bc.config import BcConfig
 from rilco.clean.config import CleanConfig
-from rilco.errors import ConfigError, RilcoError, RunError, check_choice
+from rilco.errors import ConfigError, RilcoError, RunError, check_choice, check_noise_rate
 from rilco.files import as_record, brief, parse_object
 from rilco.methods import POLICY_LEARNERS, find
 from rilco.policy.config import AcktrConfig, PpoConfig
@@ -105,11 +105,8 @@ class RunConfig:
                 raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}.")
         if not 0 <= self.seed < 2**31:
             raise ConfigError(f"--seed {self.seed}: expected a whole number from 0 to {2**31 - 1}.")
-        if self.noise_rate is not None and not 0.0 <= self.noise_rate < 0.5:
-            raise ConfigError(
-                f"--noise-rate {self.noise_rate}: expected a rate from 0 to below 0.5 (most of the data must be "
-                "the expert's); 0.4 means four in ten pairs, nominally."
-            )
+        if self.noise_rate is not None:
+            check_noise_rate(self.noise_rate)
         least = 0 if method.imitates else 1
         if self.freeze_normalizer_after < least:
             raise ConfigError(

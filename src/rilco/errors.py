@@ -77,6 +77,15 @@ def whole(name: str, value: Any, *, least: int = 1) -> int:
     raise ConfigError(f"--{name} {value}: expected a whole number of at least {least}.")
 
 
+def check_noise_rate(noise_rate: float) -> None:
+    """Raises ConfigError unless the expert would make up more than half of the data."""
+    if not 0.0 <= noise_rate < 0.5:  # NaN is refused too
+        raise ConfigError(
+            f"The noise rate is {noise_rate}; expected at least 0 and less than 0.5, because learning without labels rests "
+            "on the expert having made most of the data. The paper's hardest case is 0.4."
+        )
+
+
 def suggestion(name: object, known: Iterable[str]) -> str:
     """` Did you mean 'walker2d'?` for a name that is nearly a known one, and nothing otherwise."""
     near = difflib.get_close_matches(str(name).lower().replace("_", "-"), list(known), n=1, cutoff=0.4)

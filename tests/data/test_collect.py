@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium.spaces import Box
 from tests.environments import env_id
 
-from rilco.data.collect import GAUSSIAN_FRACTIONS, collect, find_noise_levels
+from rilco.data.collect import GAUSSIAN_FRACTIONS, collect, find_variances
 from rilco.errors import ConfigError, DemonstrationError, RunError, TaskError
 from rilco.policy.saved import Policy
 from rilco.tasks.table import Task
@@ -139,32 +141,28 @@ def test_environments_that_fail() -> None:
         collect(make_policy(), Task(env=env_id("Explodes")), num_envs=1)
 
 
-def test_noise_levels_bring_the_return_where_it_is_wanted(steady) -> None:
-    trials: list[None] = []
-    levels = find_noise_levels(make_policy(), steady, episodes=4, progress=lambda: trials.append(None))
-    assert [level.wanted_fraction for level in levels] == list(GAUSSIAN_FRACTIONS)
-    for level in levels:
-        assert level.fraction == pytest.approx(level.wanted_fraction, abs=0.02)
-        assert level.fraction == pytest.approx(level.mean_return / 400)
-        assert level.fraction == pytest.approx(1 / np.sqrt(1 + level.variance), abs=0.04)
-        again = collect(make_policy(), steady, episodes=4, action_noise=level.variance)
-        assert again.reward.sum() / 4 == pytest.approx(level.mean_return, rel=1e-5)
-    variances = [level.variance for level in levels]
+def test_variances_bring_the_return_where_it_is_wanted(steady, monkeypatch) -> None:
+    counted = Mock(side_effect=collect)
+    monkeypatch.setattr("rilco.data.collect.collect", counted)
+    variances = find_variances(make_policy(), steady, episodes=4)
+    for variance, wanted in zip(variances, GAUSSIAN_FRACTIONS, strict=True):
+        assert 1 / np.sqrt(1 + variance) == pytest.approx(wanted, abs=0.06)
+        again = collect(make_policy(), steady, episodes=4, action_noise=variance)
+        assert again.reward.sum() / 1600 == pytest.approx(wanted, abs=0.02)
     assert variances == sorted(variances)
-    assert len(trials) <= 20  # what was tried for one fraction serves the others
+    assert counted.call_count <= 20  # what was tried for one fraction serves the others
 
 
-def test_noise_levels_with_too_few_rounds_are_the_nearest_tried(steady) -> None:
-    (level,) = find_noise_levels(make_policy(), steady, (0.5,), episodes=1, rounds=0)
-    assert level.variance == 100.0  # 0.1 is nearer to 0.5 than 1 is
-    (level,) = find_noise_levels(make_policy(), steady, (0.9,), episodes=1, rounds=0)
-    assert level.variance == 1e-3
+def test_variances_with_too_few_rounds_are_the_nearest_tried(steady, monkeypatch) -> None:
+    monkeypatch.setattr("rilco.data.collect.ROUNDS", 0)
+    # Of what is left without noise and with the most, 1 and 0.1, the latter is nearer to 0.5.
+    assert find_variances(make_policy(), steady, (0.5, 0.9), episodes=1) == [100.0, 1e-3]
 
 
-def test_noise_levels_that_do_not_exist(steady) -> None:
+def test_variances_that_do_not_exist(steady) -> None:
     with pytest.raises(TaskError, match=r"no noise brings the return from 400\.0 to 0\.01 of that"):
-        find_noise_levels(make_policy(), steady, (0.01,), episodes=1)
+        find_variances(make_policy(), steady, (0.01,), episodes=1)
     with pytest.raises(TaskError, match="no noise brings"):
-        find_noise_levels(make_policy(), steady, (1.0,), episodes=1)
+        find_variances(make_policy(), steady, (1.0,), episodes=1)
     with pytest.raises(TaskError, match="only if it is positive"):
-        find_noise_levels(make_policy(), DRIFT, episodes=1)
+        find_variances(make_policy(), DRIFT, episodes=1)

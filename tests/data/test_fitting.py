@@ -127,7 +127,7 @@ def test_choices_are_known_by_their_type_and_do_not_mix_with_quantities() -> Non
     assert given.select(slice(5)).discrete
     assert concatenate([given, given]).discrete
     assert not demos(quantities()).discrete
-    with pytest.raises(DemonstrationError, match=r"choices \(integers\), but quantities in"):
+    with pytest.raises(DemonstrationError, match=r"of choices \(integers\), but .* of quantities in"):
         concatenate([demos(quantities()), given])
     with pytest.raises(DemonstrationError, match="not all of them are whole numbers"):
         Demonstrations(np.zeros((2, 1)), np.array([[0.0], [0.5]]), discrete=True)

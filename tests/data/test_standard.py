@@ -102,10 +102,8 @@ def test_what_is_recorded_is_what_the_shipped_policy_does(made) -> None:
 def test_gaussian_non_experts_are_the_expert_with_noise(
     made, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rilco.data.collect import NoiseLevel
-
-    levels = [NoiseLevel(variance, 0.0, 0.0, 0.0) for variance in (0.1, 0.2, 0.3, 0.4, 0.5)]
-    monkeypatch.setattr("rilco.data.collect.find_noise_levels", lambda policy, task: levels)
+    variances = [0.1, 0.2, 0.3, 0.4, 0.5]
+    monkeypatch.setattr("rilco.data.collect.find_variances", lambda policy, task: variances)
     files = standard_files(TASK, "gaussian")
     policy, _ = shipped_rung("hopper", 1)
     assert Path(files[0]).parent.name != Path(made[0]).parent.name
@@ -113,7 +111,7 @@ def test_gaussian_non_experts_are_the_expert_with_noise(
     for file in files:
         demos = load_demonstrations(file)
         spread.append(float(np.var(demos.action - policy.predict(demos.obs))))
-    assert spread == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4, 0.5], rel=0.3, abs=1e-9)
+    assert spread == pytest.approx([0.0, *variances], rel=0.3, abs=1e-9)
 
 
 @pytest.mark.bullet

@@ -23,6 +23,7 @@ GAUSSIAN_FRACTIONS = tuple(published / 3500 for published in (1500, 1000, 800, 5
 """Returns of the paper's five Gaussian non-experts as fractions of the expert's (Tangkaratt et al. 2021, Table 2,
 row Ant (Gaussian))."""
 
+ROUNDS = 10  # of bisection, at most
 TOLERANCE = 0.02  # of the return without noise: how near a fraction is near enough
 VARIANCES = (1e-3, 1e2)
 """Where a variance is looked for. In its units an action is of order 1: the least is no disturbance, the largest drowns
@@ -126,72 +127,47 @@ def _play(
                 next_number += 1
 
 
-class NoiseLevel(NamedTuple):
-    """A variance of action noise, and what it does to a policy."""
+def find_variances(
+    policy: Policy, task: Task, fractions: Sequence[float] = GAUSSIAN_FRACTIONS, *, episodes: int = 6
+) -> list[float]:
+    """For each fraction of the policy's own return, a variance of action noise that brings it there.
 
-    variance: float
-    mean_return: float
-    fraction: float  # share of the return without noise
-    wanted_fraction: float
-
-
-def find_noise_levels(
-    policy: Policy,
-    task: Task,
-    fractions: Sequence[float] = GAUSSIAN_FRACTIONS,
-    *,
-    episodes: int = 6,
-    seed: int = 0,
-    rounds: int = 10,
-    progress: Callable[[], None] = lambda: None,
-) -> list[NoiseLevel]:
-    """Find, for each fraction of the policy's own return, a variance of action noise that brings it there.
-
-    Bisection of the variance's logarithm, at most `rounds` times for a fraction, until the return of a few
-    episodes is within TOLERANCE of it. Every trial plays the same episodes with the same noise, scaled, and
-    serves all fractions. Where episodes are too few for that, the nearest trial is taken.
+    Bisection of the variance's logarithm, until the return of a few episodes is within TOLERANCE of it. Every trial
+    plays the same episodes with the same noise, scaled, and serves all fractions. Where episodes are too few for that,
+    the nearest trial is taken.
     """
 
     def play(variance: float) -> float:
-        reward = collect(policy, task, episodes=episodes, seed=seed, action_noise=variance).reward
-        progress()
+        reward = collect(policy, task, episodes=episodes, action_noise=variance).reward
         return float(np.sum(np.asarray(reward), dtype=np.float64)) / episodes
 
     best = play(0.0)
     if not best > 0.0:
         raise TaskError(
             f"{task.name}: without noise the policy's return over {episodes} episodes is {best:,.1f}; fractions "
-            "of it mean something only if it is positive. Choose a better policy, or give the noise itself as "
-            "a variance."
+            "of it mean something only if it is positive. Choose a better policy."
         )
     least, most = VARIANCES
     tried = {least: best, most: play(most)}  # the least is as good as none, and not played
-    levels = []
+    found = []
     for fraction in fractions:
-        if not tried[most] < fraction * best < best:
+        target = fraction * best
+        if not tried[most] < target < best:
             raise TaskError(
                 f"{task.name}: no noise brings the return from {best:,.1f} to {fraction:.2f} of that; at the "
                 f"variance {most:g} it is {tried[most]:,.1f}. Choose fractions between "
                 f"{tried[most] / best:.2f} and 1."
             )
-        variance = _bisect(play, tried, fraction * best, TOLERANCE * best, rounds)
-        levels.append(NoiseLevel(variance, tried[variance], tried[variance] / best, fraction))
-    return levels
-
-
-def _bisect(
-    play: Callable[[float], float], tried: dict[float, float], target: float, tolerance: float, rounds: int
-) -> float:
-    """The variance tried, of those before and those tried now, whose return is nearest to the target."""
-    for _ in range(rounds):
-        if min(abs(value - target) for value in tried.values()) <= tolerance:
-            break
-        # Between the least variance that is too much and the one tried below it, the return passes the target.
-        ordered = sorted(tried)
-        above = next(i for i, variance in enumerate(ordered) if tried[variance] < target)
-        variance = math.sqrt(ordered[above - 1] * ordered[above])
-        tried[variance] = play(variance)
-    return min(tried, key=lambda variance: abs(tried[variance] - target))
+        for _ in range(ROUNDS):
+            if min(abs(value - target) for value in tried.values()) <= TOLERANCE * best:
+                break
+            # Between the least variance that is too much and the one tried below it, the return passes the target.
+            ordered = sorted(tried)
+            above = next(i for i, variance in enumerate(ordered) if tried[variance] < target)
+            variance = math.sqrt(ordered[above - 1] * ordered[above])
+            tried[variance] = play(variance)
+        found.append(min(tried, key=lambda variance: abs(tried[variance] - target)))
+    return found
 
 
 def _action_std(policy: Policy, deterministic: bool, action_noise: float) -> np.ndarray | None:

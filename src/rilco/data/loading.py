@@ -13,8 +13,8 @@ import numpy as np
 from rilco.data.formats import find_files, load_file
 from rilco.data.formats.files import choose
 from rilco.data.mixing import mix
-from rilco.data.record import Demonstrations, check_noise_rate, concatenate, source_names
-from rilco.errors import DemonstrationError
+from rilco.data.record import Demonstrations, concatenate, source_names
+from rilco.errors import DemonstrationError, check_noise_rate
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Given = Demonstrations | Paths | Mapping[str, Any] | Sequence[Any]

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from rilco.data.record import Demonstrations, check_noise_rate, concatenate, source_names
-from rilco.errors import DemonstrationError
+from rilco.data.record import Demonstrations, concatenate, source_names
+from rilco.errors import DemonstrationError, check_noise_rate
 
 RUN_LENGTH = 50
 """Consecutive pairs in one run of non-expert data."""

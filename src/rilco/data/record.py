@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rilco.data.index import EpisodeIndex
-from rilco.errors import ConfigError, DemonstrationError
+from rilco.errors import DemonstrationError, check_noise_rate
 
 _LEFT_OUT = np.empty(0, np.int32)
 _OPTIONAL = {"reward": np.float32, "terminated": np.bool_, "truncated": np.bool_, "expert": np.bool_}
@@ -205,17 +205,15 @@ def concatenate(parts: Sequence[Demonstrations]) -> Demonstrations:
         return parts[0]
     episode, demonstrator, episodes, makers = [], [], 0, 0
     for part in parts:
-        if (part.obs_dim, part.action_dim) != (parts[0].obs_dim, parts[0].action_dim):
+        mine, first = (
+            f"{one.obs_dim} observation and {one.action_dim} action dimensions, of "
+            + ("choices (integers)" if one.discrete else "quantities")
+            for one in (part, parts[0])
+        )
+        if mine != first:
             raise DemonstrationError(
-                f"{source_names(part)}: a pair has {part.obs_dim} observation and {part.action_dim} action "
-                f"dimensions, but {parts[0].obs_dim} and {parts[0].action_dim} in {source_names(parts[0])}. "
+                f"{source_names(part)}: a pair has {mine}, but {first} in {source_names(parts[0])}. "
                 "Demonstrations that are used together must come from the same environment."
-            )
-        if part.discrete != parts[0].discrete:
-            choices, quantities = sorted((part, parts[0]), key=lambda one: not one.discrete)
-            raise DemonstrationError(
-                f"{source_names(choices)}: the actions are choices (integers), but quantities in "
-                f"{source_names(quantities)}. Demonstrations that are used together must come from the same environment."
             )
         episode.append(part.index.number + episodes)
         demonstrator.append(part.demonstrator + makers)
@@ -240,16 +238,6 @@ def by_episode(demos: Demonstrations) -> Demonstrations:
     """The same pairs, each episode a demonstrator of its own."""
     names = tuple(f"episode {id}" for id in demos.index.ids)
     return replace(demos, demonstrator=demos.index.number, demonstrator_names=names)
-
-
-def check_noise_rate(noise_rate: float) -> None:
-    """Raises ConfigError unless the expert would make up more than half of the data."""
-    if not 0.0 <= noise_rate < 0.5:  # NaN is refused too
-        raise ConfigError(
-            f"The noise rate is {noise_rate}; expected at least 0 and less than 0.5, because learning "
-            "without labels rests on the expert having made most of the data. The paper's hardest case is "
-            "0.4."
-        )
 
 
 def source_names(demos: Demonstrations) -> str:

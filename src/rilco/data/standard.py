@@ -52,13 +52,13 @@ def cache_folder() -> Path:
 
 def _play(policies: list[Policy], task: Task, ladder: str | None) -> Iterator[Demonstrations]:
     """The ladder's policies as they are; or the expert, without and with five strengths of noise on its actions."""
-    from rilco.data.collect import collect, find_noise_levels
+    from rilco.data.collect import collect, find_variances
 
     expert = policies[0]
     if ladder:
         takes = [(policy, 0.0, f"{ladder}#{rung}") for rung, policy in zip(RUNGS, policies, strict=True)]
     else:
-        variances = [level.variance for level in find_noise_levels(expert, task)]
+        variances = find_variances(expert, task)
         noisy = [(expert, variance, f"{task.name}#1 with variance {variance:.3g}") for variance in variances]
         takes = [(expert, 0.0, f"{task.name}#1"), *noisy]
     for k, (policy, variance, name) in enumerate(takes):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rilco.errors import TaskError
+from rilco.errors import ConfigError, TaskError
 from rilco.policy.saved import Policy
 from rilco.rollout.layout import SharedArrays, Sizes
 from rilco.seeding import ACTION_NOISE, EPISODE, EVALUATION, RepositionedGenerator, generator
@@ -119,16 +119,36 @@ class EnvironmentSlice:
         return {"returns": returns, "lengths": lengths}
 
     def mark(self) -> None:
-        """For the benchmark: prepare to repeat the next `collect`."""
-        from rilco.rollout import bare
+        """For the benchmark: remember where the physics is, to repeat the next `collect`."""
+        from rilco.tasks.bullet import BulletBatch
 
-        self._mark = bare.mark(self.batch, self.episode)
+        if not isinstance(self.batch, BulletBatch):
+            raise ConfigError("The bare simulator can be measured for the Bullet tasks only.")
+        save = self.batch._pybullet.saveState
+        self._mark = [save(physicsClientId=client) for client in self.batch.clients], self.episode.copy()
 
     def bare(self) -> None:
-        """For the benchmark: repeat the last `collect` with the simulator alone."""
-        from rilco.rollout import bare
+        """For the benchmark: repeat the last `collect` with nothing but torques, physics steps and resets.
 
-        bare.replay(self._mark, self.shared, self.first, self.seeds)
+        The slice's own physics clients do it and end where they were. So both do the same work, and no second set of
+        clients takes memory.
+        """
+        batch: Any = self.batch
+        states, episode = self._mark
+        pybullet, body, joints = batch._pybullet, batch.body, batch.joints
+        for state, client in zip(states, batch.clients, strict=True):
+            pybullet.restoreState(state, physicsClientId=client)
+            pybullet.removeState(state, physicsClientId=client)
+        torques = (batch.torque_scale * np.clip(self.shared["action"][:, self.rows], -1.0, 1.0)).tolist()
+        ended = (self.shared["terminated"] | self.shared["truncated"])[:, self.rows].tolist()
+        set_torque, advance = pybullet.setJointMotorControlArray, pybullet.stepSimulation
+        for torque, ends in zip(torques, ended, strict=True):
+            for row, client in enumerate(batch.clients):
+                set_torque(body, joints, pybullet.TORQUE_CONTROL, forces=torque[row], physicsClientId=client)
+                advance(client)
+                if ends[row]:
+                    episode[row] += 1
+                    batch.begin(row, self.seeds.at(self.first + row, int(episode[row])))
 
     def close(self) -> None:
         self.batch.close()

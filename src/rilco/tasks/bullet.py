@@ -85,7 +85,7 @@ class BulletBatch:
         """
         raw = []
         for row, rng in zip(rows, rngs, strict=True):
-            self.restore(row, rng.uniform(-JOINT_NOISE, JOINT_NOISE, self.action_dim))
+            self.begin(row, rng)
             raw.append(self._read(row))
         index, state = np.asarray(rows), _RawState(np.array(raw))
         self.foot_contact[index] = 0.0
@@ -94,6 +94,10 @@ class BulletBatch:
         to_target = self._to_target(state, count_floor=not first)
         self.potential[index] = _potential(to_target)
         return self._observe(state, to_target, index)
+
+    def begin(self, row: int, rng: np.random.Generator) -> None:
+        """Put one environment's physics at the start of the episode that a generator draws."""
+        self.restore(row, rng.uniform(-JOINT_NOISE, JOINT_NOISE, self.action_dim))
 
     def restore(self, row: int, angles: np.ndarray) -> None:
         """Put one environment's physics at the start of an episode with these joint angles."""
