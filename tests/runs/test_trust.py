@@ -7,7 +7,6 @@ import os
 import random
 import re
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
@@ -29,7 +28,7 @@ from rilco.config import RunConfig
 from rilco.errors import RilcoError, RunError
 from rilco.experiment.grid import make_jobs
 from rilco.experiment.sweep import survey
-from rilco.files import fits, read_record, scratch, write_atomically
+from rilco.files import fits, read_record, scratch
 from rilco.policy.saved import Policy, load_policy
 from rilco.runs.checkpoint import written_metrics
 from rilco.runs.folder import Run
@@ -300,18 +299,6 @@ def test_what_a_killed_process_left_half_written_is_removed(run):
         (run / f"{place}.best.safetensors.abc123.part").write_bytes(b"half")
     rilco.train(run, resume=True, workers=1, quiet=True)
     assert not list(run.rglob("*.part"))
-
-
-def test_a_rename_is_brought_to_disk(tmp_path, monkeypatch):
-    synced, fsync = [], os.fsync
-
-    def note(descriptor: int) -> None:
-        synced.append(stat.S_ISDIR(os.fstat(descriptor).st_mode))
-        fsync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", note)
-    write_atomically(tmp_path / "file", b"data")
-    assert synced == [False, True], "the file, then its folder"
 
 
 # -- environments that do not repeat -------------------------------------------------------------

@@ -45,16 +45,7 @@ def test_reads_pairs_rewards_and_episodes(tmp_path: Path) -> None:
 
 def test_an_unfinished_last_episode_is_an_episode(tmp_path: Path) -> None:
     mask = np.array([1, 0, 1, 1, 1, 1, 1, 1])
-    assert authors.load(write(tmp_path / "a.h5", mask_array=mask)).episode.tolist() == [
-        0,
-        0,
-        1,
-        1,
-        1,
-        1,
-        1,
-        1,
-    ]
+    assert authors.load(write(tmp_path / "a.h5", mask_array=mask)).episode.tolist() == [0, 0] + [1] * 6
 
 
 @pytest.mark.parametrize(
@@ -88,11 +79,8 @@ def test_round_trip(tmp_path: Path, demos: Demonstrations) -> None:
         inside = file["mask_array"][:-1, 0] == 1
         np.testing.assert_array_equal(file["nobs_array"][:-1][inside], demos.obs[1:][inside])
         assert np.isnan(file["nobs_array"][4]).all()
-
-
-def test_rewards_may_be_unknown(tmp_path: Path, demos: Demonstrations) -> None:
-    save_demonstrations(Demonstrations(demos.obs, demos.action), tmp_path / "a.h5")
-    assert load_file(tmp_path / "a.h5").reward is None
+    save_demonstrations(Demonstrations(demos.obs, demos.action), tmp_path / "b.h5")
+    assert load_file(tmp_path / "b.h5").reward is None
 
 
 def test_refuses_to_lose_who_made_what(tmp_path: Path, demos: Demonstrations) -> None:
@@ -127,6 +115,7 @@ TEXT = np.array(["a"] * 8, dtype=h5py.string_dtype())
         ({"act_array": np.ones((8, 2), complex)}, "act_array has the type complex128"),
         ({"obs_array": h5py.Empty("f4")}, "obs_array has the type float32"),
         ({"obs_array": np.zeros((8, 0))}, "at least one dimension"),
+        ({"obs_array": None, "obs_array/inside": np.ones(3)}, "obs_array is something else"),
         ({"obs_array": h5py.SoftLink("/act_array")}, "obs_array is something else, or a link"),
         ({"obs_array": h5py.ExternalLink("other.h5", "/x")}, "obs_array is something else, or a link"),
         (
@@ -145,14 +134,6 @@ def test_refuses_bad_arrays(tmp_path: Path, changes: dict[str, Any], message: st
     with pytest.raises(DemonstrationError, match=message) as caught:
         load_file(path)
     assert str(path) in str(caught.value)
-
-
-def test_refuses_a_group_in_place_of_an_array(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.h5", obs_array=None)
-    with h5py.File(path, "a") as file:
-        file.create_group("obs_array")
-    with pytest.raises(DemonstrationError, match="obs_array is something else"):
-        load_file(path)
 
 
 def test_refuses_content_kept_in_another_file(tmp_path: Path) -> None:

@@ -154,19 +154,13 @@ def test_a_folder_of_dataset_folders(tmp_path: Path, demos: Demonstrations) -> N
     assert find_files(tmp_path / "b.minari") == [tmp_path / "b.minari"]
 
 
-def test_published_names_go_from_best_to_worst(tmp_path: Path) -> None:
+def test_published_names_go_from_best_to_worst_and_others_as_given(tmp_path: Path) -> None:
     names = [f"x_P{grade}_det.h5" for grade in ("0.0", "0.1", "0.2", "0.3", "0.4", "1.0")]
-    for name in names:
+    for name in (*names, "z.h5"):
         (tmp_path / name).touch()
-    assert [path.name for path in find_files(tmp_path)] == names[::-1]
-    assert [path.name for path in find_files([tmp_path / name for name in names])] == names[::-1]
-
-
-def test_other_names_keep_their_order(tmp_path: Path) -> None:
-    names = ["z.h5", "x_P1.0_det.h5", "a.h5"]
-    for name in names:
-        (tmp_path / name).touch()
-    assert [path.name for path in find_files([str(tmp_path / name) for name in names])] == names
+    paths = [tmp_path / name for name in names]
+    assert find_files(paths) == paths[::-1]
+    assert find_files([str(tmp_path / "z.h5"), *paths]) == [tmp_path / "z.h5", *paths]
 
 
 def test_refuses_a_folder_without_files_and_a_file_given_twice(tmp_path: Path) -> None:
@@ -229,35 +223,22 @@ def test_a_missing_folder_is_an_error(tmp_path: Path, demos: Demonstrations, kno
             save_demonstrations(demos, tmp_path / folder / f"a{known.extensions[0]}")
 
 
-def test_an_interrupted_write_leaves_nothing(tmp_path: Path) -> None:
-    def interrupted() -> None:
-        with atomic_write(tmp_path / "a.npz") as temporary:
-            temporary.write_bytes(b"half")
-            raise KeyboardInterrupt
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_an_interrupted_write_leaves_nothing(tmp_path: Path, is_folder: bool) -> None:
+    def write(*, interrupted: bool) -> None:
+        with atomic_write(tmp_path / "a") as temporary:
+            if is_folder:
+                temporary.mkdir()
+            (temporary / "part" if is_folder else temporary).write_bytes(b"half")
+            assert not (tmp_path / "a").exists()
+            if interrupted:
+                raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        interrupted()
+        write(interrupted=True)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_folders_are_written_whole_too(tmp_path: Path) -> None:
-    with atomic_write(tmp_path / "dataset") as temporary:
-        temporary.mkdir()
-        (temporary / "part").write_bytes(b"1")
-        assert not (tmp_path / "dataset").exists()
-    assert [path.name for path in tmp_path.iterdir()] == ["dataset"]
-
-
-def test_an_interrupted_folder_leaves_nothing(tmp_path: Path) -> None:
-    def interrupted() -> None:
-        with atomic_write(tmp_path / "dataset") as temporary:
-            temporary.mkdir()
-            (temporary / "part").write_bytes(b"1")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert list(tmp_path.iterdir()) == []
+    write(interrupted=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
 def test_written_files_have_the_usual_permissions(tmp_path: Path, demos: Demonstrations) -> None:

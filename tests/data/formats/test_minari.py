@@ -65,12 +65,7 @@ def create(minari: Any, name: str, demos: Demonstrations, named: bool = False) -
 
 def test_reads_what_the_library_writes(minari: Any, root: Path, demos: Demonstrations) -> None:
     create(minari, "walks/short-v0", demos)
-    for name in (
-        "minari:walks/short-v0",
-        "walks/short-v0",
-        root / "walks/short-v0",
-        root / "walks/short-v0/data",
-    ):
+    for name in ("minari:walks/short-v0", root / "walks/short-v0", root / "walks/short-v0/data"):
         back = load_file(name)
         for field in ("obs", "action", "reward", "episode"):
             np.testing.assert_array_equal(getattr(back, field), getattr(demos, field), strict=True)
@@ -84,8 +79,8 @@ def test_parts_of_a_dict_space_are_named(minari: Any, root: Path, demos: Demonst
     with pytest.raises(
         DemonstrationError, match=r"body/state \(3\).*goal \(1\)|goal \(1\).*body/state \(3\)"
     ):
-        load_file("walks/goal-v0")
-    back = load_file("walks/goal-v0", obs_keys=["goal", "body/state"])
+        load_file("minari:walks/goal-v0")
+    back = load_file("minari:walks/goal-v0", obs_keys=["goal", "body/state"])
     np.testing.assert_array_equal(back.obs[:, 1:], demos.obs)
     assert (back.obs[:, 0] == 5).all()
 

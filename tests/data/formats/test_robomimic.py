@@ -119,11 +119,3 @@ def test_refuses_a_bomb_before_unpacking_it(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("rilco.data.formats.hdf5._stack", lambda *_: pytest.fail("unpacked"))
     with pytest.raises(DemonstrationError, match="the limit is"):
         load_file(path, obs_keys=["object"])
-
-
-def test_circles_of_groups_end(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.hdf5")
-    with h5py.File(path, "a") as file:
-        file["data/demo_2/obs/self"] = file["data/demo_2/obs"]
-    with pytest.raises(DemonstrationError, match="low-dimensional parts"):
-        load_file(path)

@@ -56,11 +56,11 @@ def test_integers_in_the_files_of_others_are_choices(tmp_path: Path) -> None:
     assert back.action[:, 0].tolist() == [0, 1, 2, 1] * 2
 
 
-def test_extreme_values_survive(tmp_path: Path, exact: Format) -> None:
+def test_extreme_values_survive(tmp_path: Path, known: Format) -> None:
     tiny, huge = np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).max
-    obs = np.array([[-0.0, tiny], [huge, -huge]], np.float32)
-    demos = Demonstrations(obs, obs[:, ::-1], reward=[np.nan, np.inf])
-    save_demonstrations(demos, tmp_path / "a", exact.name)
+    obs = np.array([[-0.0, tiny], [huge, -huge], [1 / 3, np.pi]], np.float32)
+    demos = Demonstrations(obs, obs[:, ::-1], reward=[np.nan, np.inf, 16777217])
+    save_demonstrations(demos, tmp_path / "a", known.name)
     back = load_file(tmp_path / "a")
     assert back.obs.tobytes() == obs.tobytes()
     assert back.reward is not None
@@ -137,16 +137,13 @@ def test_no_format_decodes_pickles(
 
 @pytest.mark.usefixtures("no_pyarrow")
 @pytest.mark.parametrize("name", sorted(NEED_PYARROW))
-def test_a_missing_library_names_the_extra(tmp_path: Path, demos: Demonstrations, name: str) -> None:
+def test_a_missing_library_names_the_extra(
+    tmp_path: Path, demos: Demonstrations, written: Path, name: str
+) -> None:
+    keys = ("observation.state",) if name == "lerobot" else ()
     with pytest.raises(DemonstrationError, match=r"needs pyarrow.*rilco\[formats\]"):
         save_demonstrations(demos, tmp_path / "a", name)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.usefixtures("no_pyarrow")
-@pytest.mark.parametrize("name", ["imitation", "lerobot"])
-def test_a_missing_library_names_the_extra_on_loading(written: Path, name: str) -> None:
-    keys = ("observation.state",) if name == "lerobot" else ()
     with pytest.raises(DemonstrationError, match=r"needs pyarrow.*rilco\[formats\]"):
         load_file(written / name, obs_keys=keys)
 

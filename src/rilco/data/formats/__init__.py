@@ -174,7 +174,7 @@ def target_format(path: str | os.PathLike[str], format_name: str | None) -> tupl
 def _locate(path: str | os.PathLike[str]) -> Path:
     """The path, or the local Minari dataset of that id."""
     name = os.fspath(path)
-    return minari.find_local(name) or existing(minari.local_path(name) or path)
+    return existing(minari.local_path(name) or path)
 
 
 def _format_of(source: Path) -> Format:

@@ -50,12 +50,6 @@ def local_path(name: str) -> Path | None:
     return _root() / dataset_id
 
 
-def find_local(dataset_id: str) -> Path | None:
-    """The folder of a dataset in Minari's own folder, if there is one of that id."""
-    here = _ID.fullmatch(dataset_id) and (_root() / dataset_id / "data" / _METADATA).is_file()
-    return _root() / dataset_id if here else None
-
-
 def recognise(path: Path) -> bool:
     """Whether there is a metadata.json that names its storage. One in a folder called data is always Minari's."""
     data = _data_folder(path)
