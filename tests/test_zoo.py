@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from benchmarks.zoo.controllers import tuned
 from benchmarks.zoo.faults import FAULTS, RECORDING_FAULTS, Body
 from benchmarks.zoo.make import make
 from benchmarks.zoo.mixtures import MIXTURES
@@ -88,6 +89,13 @@ def test_order_of_episodes_says_nothing(tmp_path):
     places = [e["episode"] for e in truth["episodes"] if not e["good"]]
     assert 0 < np.mean(places) / (truth["demonstrations"] - 1) < 1
     assert np.diff(places).max() > 1
+
+
+def test_gains_are_a_little_off_and_what_is_named_is_as_given():
+    rule = tuned(lambda obs, gain, *, named: [gain, named])
+    taken = np.array([rule(2.0, named=2.0)(np.random.default_rng(k))(np.zeros(1)) for k in range(50)])
+    assert 1.9 <= taken[:, 0].min() < 1.95 < 2.05 < taken[:, 0].max() <= 2.1
+    assert (taken[:, 1] == 2.0).all()
 
 
 def act_with(fault, size, steps=3000):

@@ -24,40 +24,40 @@ def vary(rng: np.random.Generator, *gains: float) -> list[float]:
     return [gain * rng.uniform(0.95, 1.05) for gain in gains]
 
 
-def point_mass(stiffness: float, damping: float, by_axis: bool = False) -> Factory:
+def tuned(rule: Callable[..., object]) -> Callable[..., Factory]:
+    """A factory for a rule that goes from the observation and its gains to an action.
+
+    Gains are a few percent off in each episode; what is named is as given.
+    """
+
+    def given(*gains: float, **named: object) -> Factory:
+        def make(rng: np.random.Generator) -> Controller:
+            mine = vary(rng, *gains)
+            return lambda obs: np.asarray(rule(obs, *mine, **named), np.float64)
+
+        return make
+
+    return given
+
+
+@tuned
+def point_mass(obs: np.ndarray, stiffness: float, damping: float, *, by_axis: bool = False) -> object:
     """Straight to the goal; or by axis: first along x, then along y."""
-
-    def make(rng: np.random.Generator) -> Controller:
-        p, d = vary(rng, stiffness, damping)
-
-        def act(obs: np.ndarray) -> np.ndarray:
-            position, velocity, goal = obs[:2], obs[2:4], obs[4:6]
-            error = np.clip(goal - position, -0.7, 0.7)
-            if by_axis and abs(goal[0] - position[0]) > 0.1:
-                error[1] = 0.0
-            return p * error - d * velocity
-
-        return act
-
-    return make
+    position, velocity, goal = obs[:2], obs[2:4], obs[4:6]
+    error = np.clip(goal - position, -0.7, 0.7)
+    if by_axis and abs(goal[0] - position[0]) > 0.1:
+        error[1] = 0.0
+    return stiffness * error - damping * velocity
 
 
-def unicycle(turning: float, speed: float, reverse: bool = False) -> Factory:
+@tuned
+def unicycle(obs: np.ndarray, turning: float, speed: float, *, reverse: bool = False) -> object:
     """Drives to the goal while turning towards it; or with its back ahead."""
-
-    def make(rng: np.random.Generator) -> Controller:
-        k, v = vary(rng, turning, speed)
-        way = -1 if reverse else 1
-
-        def act(obs: np.ndarray) -> np.ndarray:
-            gap, heading = obs[4:6] - obs[:2], way * obs[2:4]
-            error = np.arctan2(heading[0] * gap[1] - heading[1] * gap[0], heading @ gap)
-            forward = v * max(0.0, np.cos(error)) * min(1.0, 5 * float(np.linalg.norm(gap)))
-            return np.array([way * forward, k * error])
-
-        return act
-
-    return make
+    way = -1 if reverse else 1
+    gap, heading = obs[4:6] - obs[:2], way * obs[2:4]
+    error = np.arctan2(heading[0] * gap[1] - heading[1] * gap[0], heading @ gap)
+    forward = speed * max(0.0, np.cos(error)) * min(1.0, 5 * float(np.linalg.norm(gap)))
+    return np.array([way * forward, turning * error])
 
 
 def _inverse(goal: np.ndarray, inner: float, outer: float, elbow: int) -> np.ndarray:
@@ -89,42 +89,26 @@ def arm(
     return make
 
 
-def pendulum(pump: float, stiffness: float, damping: float) -> Factory:
+@tuned
+def pendulum(obs: np.ndarray, pump: float, stiffness: float, damping: float) -> object:
     """Pumps energy until it suffices for the top, then holds it there."""
-
-    def make(rng: np.random.Generator) -> Controller:
-        k, p, d = vary(rng, pump, stiffness, damping)
-
-        def act(obs: np.ndarray) -> np.ndarray:
-            cos, sin, speed = obs
-            angle = np.arctan2(sin, cos)
-            energy = speed**2 / 6 + 5 * (cos - 1)  # 0 at rest at the top
-            if cos > 0.85 and abs(speed) < 4:
-                return np.array([-p * angle - d * speed])
-            return np.array([-k * energy * (speed if abs(speed) > 0.05 else 0.05)])
-
-        return act
-
-    return make
+    cos, sin, speed = obs
+    angle = np.arctan2(sin, cos)
+    energy = speed**2 / 6 + 5 * (cos - 1)  # 0 at rest at the top
+    if cos > 0.85 and abs(speed) < 4:
+        return np.array([-stiffness * angle - damping * speed])
+    return np.array([-pump * energy * (speed if abs(speed) > 0.05 else 0.05)])
 
 
-def cart_pole(pump: float, centring: float) -> Factory:
+@tuned
+def cart_pole(obs: np.ndarray, pump: float, centring: float) -> object:
     """Pumps energy with the cart, then balances by linear feedback."""
-
-    def make(rng: np.random.Generator) -> Controller:
-        k, c = vary(rng, pump, centring)
-
-        def act(obs: np.ndarray) -> np.ndarray:
-            x, dx, cos, sin, turn = obs
-            angle = np.arctan2(sin, cos)
-            if cos > 0.9 and abs(turn) < 4:
-                return np.array([(1.5 * x + 2.5 * dx + 32 * angle + 6 * turn) / 10])
-            energy = turn**2 / 2 * (2 / 3) + 9.8 * (cos - 1)  # 0 at rest at the top, in units of m l
-            return np.array([k * energy * np.sign(turn * cos) / 9.8 - c * x - 0.5 * c * dx])
-
-        return act
-
-    return make
+    x, dx, cos, sin, turn = obs
+    angle = np.arctan2(sin, cos)
+    if cos > 0.9 and abs(turn) < 4:
+        return np.array([(1.5 * x + 2.5 * dx + 32 * angle + 6 * turn) / 10])
+    energy = turn**2 / 2 * (2 / 3) + 9.8 * (cos - 1)  # 0 at rest at the top, in units of m l
+    return np.array([pump * energy * np.sign(turn * cos) / 9.8 - centring * x - 0.5 * centring * dx])
 
 
 def linear(gains: tuple[float, ...], angles: tuple[int, ...] = (), axes: int = 1) -> Factory:
@@ -148,24 +132,16 @@ def mountain_car(push: float, softness: float) -> Factory:
     return make
 
 
-def lander(descent: float, levelling: float, hover: float = 0.55) -> Factory:
+@tuned
+def lander(obs: np.ndarray, descent: float, levelling: float, *, hover: float = 0.55) -> object:
     """After Gymnasium's heuristic: tilts towards the pad, and sinks the slower the lower it is."""
-
-    def make(rng: np.random.Generator) -> Controller:
-        sink, level = vary(rng, descent, levelling)
-
-        def act(obs: np.ndarray) -> np.ndarray:
-            x, y, vx, vy, angle, spin, left, right = obs
-            tilt = float(np.clip(0.5 * x + vx, -0.4, 0.4))
-            turn = level * (0.5 * (tilt - angle) - spin)
-            lift = 10 * (hover * abs(x) - y - vy / sink)
-            if left or right:
-                turn, lift = 0.0, -10 * vy
-            return np.array([lift - 1, -turn])
-
-        return act
-
-    return make
+    x, y, vx, vy, angle, spin, left, right = obs
+    tilt = float(np.clip(0.5 * x + vx, -0.4, 0.4))
+    turn = levelling * (0.5 * (tilt - angle) - spin)
+    lift = 10 * (hover * abs(x) - y - vy / descent)
+    if left or right:
+        turn, lift = 0.0, -10 * vy
+    return np.array([lift - 1, -turn])
 
 
 def walker(speed: float) -> Factory:

@@ -3,65 +3,45 @@
 from __future__ import annotations
 
 import numpy as np
-from benchmarks.zoo.controllers import Factory, vary
+from benchmarks.zoo.controllers import Factory, tuned, vary
 from benchmarks.zoo.faults import Controller
 from benchmarks.zoo.suites import bends
 
 
-def fetch_reach(pull: float, speed: float = 1.0) -> Factory:
+@tuned
+def fetch_reach(obs: np.ndarray, pull: float, speed: float) -> object:
     """Straight to the goal, no faster than `speed`."""
-
-    def make(rng: np.random.Generator) -> Controller:
-        p, v = vary(rng, pull, speed)
-        return lambda obs: np.append(np.clip(p * (obs[10:13] - obs[:3]), -v, v), 0.0)
-
-    return make
+    return np.append(np.clip(pull * (obs[10:13] - obs[:3]), -speed, speed), 0.0)
 
 
-def fetch_push(speed: float) -> Factory:
+@tuned
+def fetch_push(obs: np.ndarray, speed: float) -> object:
     """Over the block to behind it, down, and on towards the goal."""
-
-    def make(rng: np.random.Generator) -> Controller:
-        (v,) = vary(rng, speed)
-
-        def act(obs: np.ndarray) -> np.ndarray:
-            hand, block, goal = obs[:3], obs[3:6], obs[25:28]
-            way = (goal - block)[:2] / (np.linalg.norm((goal - block)[:2]) + 1e-6)
-            place = (hand - block)[:2]
-            aside = abs(place[1] * way[0] - place[0] * way[1])
-            if place @ way < -0.02 and aside < 0.03 and hand[2] < block[2] + 0.03:
-                aim = np.append(block[:2] + way * min(0.05, np.linalg.norm((goal - block)[:2])), block[2])
-            else:
-                behind = np.append(block[:2] - 0.1 * way, block[2])
-                there = np.linalg.norm((hand - behind)[:2]) < 0.025
-                aim = behind if there else behind + np.array([0, 0, 0.08])
-                if not there and hand[2] < block[2] + 0.05:
-                    aim[:2] = hand[:2]
-            return np.append(np.clip(10 * (aim - hand), -v, v), 0.0)
-
-        return act
-
-    return make
+    hand, block, goal = obs[:3], obs[3:6], obs[25:28]
+    way = (goal - block)[:2] / (np.linalg.norm((goal - block)[:2]) + 1e-6)
+    place = (hand - block)[:2]
+    aside = abs(place[1] * way[0] - place[0] * way[1])
+    if place @ way < -0.02 and aside < 0.03 and hand[2] < block[2] + 0.03:
+        aim = np.append(block[:2] + way * min(0.05, np.linalg.norm((goal - block)[:2])), block[2])
+    else:
+        behind = np.append(block[:2] - 0.1 * way, block[2])
+        there = np.linalg.norm((hand - behind)[:2]) < 0.025
+        aim = behind if there else behind + np.array([0, 0, 0.08])
+        if not there and hand[2] < block[2] + 0.05:
+            aim[:2] = hand[:2]
+    return np.append(np.clip(10 * (aim - hand), -speed, speed), 0.0)
 
 
-def point_maze(stiffness: float, damping: float, cautious: float = 1.0) -> Factory:
+@tuned
+def point_maze(obs: np.ndarray, stiffness: float, damping: float, *, cautious: float = 1.0) -> object:
     """Along the U to the goal, from corner to corner."""
-
-    def make(rng: np.random.Generator) -> Controller:
-        p, d = vary(rng, stiffness, damping)
-
-        def act(obs: np.ndarray) -> np.ndarray:
-            place, velocity, goal = obs[:2], obs[2:4], obs[4:6]
-            here, there = bends(place), bends(goal)
-            aim = goal
-            if (abs(there - here) > 1 and here * there < 0) or abs(here) < 0.5 < abs(there):
-                side = np.sign(here) if abs(here) > 1 and place[0] < 0.8 else np.sign(there)
-                aim = np.array([1.0, -side])
-            return p * np.clip(aim - place, -cautious, cautious) - d * velocity
-
-        return act
-
-    return make
+    place, velocity, goal = obs[:2], obs[2:4], obs[4:6]
+    here, there = bends(place), bends(goal)
+    aim = goal
+    if (abs(there - here) > 1 and here * there < 0) or abs(here) < 0.5 < abs(there):
+        side = np.sign(here) if abs(here) > 1 and place[0] < 0.8 else np.sign(there)
+        aim = np.array([1.0, -side])
+    return stiffness * np.clip(aim - place, -cautious, cautious) - damping * velocity
 
 
 _BACKWARDS, _FOLDED = np.array([1, 1, -1, -1]), np.array([1, -1, -1, 1])

@@ -11,7 +11,6 @@ from benchmarks.zoo import drivers as d
 from benchmarks.zoo import environments as e
 from benchmarks.zoo import hands as h
 from benchmarks.zoo import machines as m
-from benchmarks.zoo import pilots as p
 from benchmarks.zoo import suites as s
 from benchmarks.zoo import vehicles as v
 from benchmarks.zoo.simulators import CartPole, PointMass, Simulator, TwoLinkArm, Unicycle
@@ -155,14 +154,14 @@ TASKS: dict[str, Task] = {
              "slow": c.metaworld("SawyerPickPlaceV3Policy", 0.5)}, goal=(36, 37, 38), goal_span=0.2),
         Task("fetch-reach", "last-word", "goal-conditioned",
             lambda: s.GoalSimulator("FetchReach-v4", 0.02, s.straight), 50, 0.55, 0.08,
-            {"expert": h.fetch_reach(3.0), "brisk": h.fetch_reach(6.0, 0.4), "weak": h.fetch_reach(0.6)},
+            {"expert": h.fetch_reach(3.0, 1.0), "brisk": h.fetch_reach(6.0, 0.4), "weak": h.fetch_reach(0.6, 1.0)},
             goal=(10, 11, 12), goal_span=0.3),
         Task("fetch-push", "last-word", "manipulation",
             lambda: s.GoalSimulator("FetchPush-v4", 0.04, s.straight), 60, 0.3, 0.1,
             {"expert": h.fetch_push(0.7), "slow": h.fetch_push(0.45)}, goal=(25, 26), goal_span=0.3),
         Task("point-maze", "last-word", "goal-conditioned",
             lambda: s.GoalSimulator("PointMaze_UMaze-v3", 0.15, s.along_the_maze), 300, 0.4, 0.1,
-            {"expert": h.point_maze(4.0, 2.0), "careful": h.point_maze(8.0, 3.0, 0.5),
+            {"expert": h.point_maze(4.0, 2.0), "careful": h.point_maze(8.0, 3.0, cautious=0.5),
              "weak": c.point_mass(4.0, 2.0)}, goal=(4, 5), goal_span=2.0),
         Task("dm-cartpole", "last-word", "swing-up",
             lambda: s.SuiteSimulator("cartpole", "swingup", s.pole_up), 500, 0.3, 0.1,
@@ -185,20 +184,20 @@ TASKS: dict[str, Task] = {
             {"expert": c.metaworld("SawyerDoorCloseV3Policy"),
              "slow": c.metaworld("SawyerDoorCloseV3Policy", 0.6)}, goal=(4, 5, 6), goal_span=0.2),
         Task("path-follower", "last-word", "balancing", v.PathFollower, 200, 0.35, 0.06,
-            {"expert": p.path_follower(0.6, 8.0, 4.0), "slow": p.path_follower(0.45, 8.0, 4.0),
-             "weak": p.path_follower(0.6, 1.2, 0.3)}, goal=(0,), goal_span=0.5, extra=False),
+            {"expert": d.path_follower(0.6, 8.0, 4.0), "slow": d.path_follower(0.45, 8.0, 4.0),
+             "weak": d.path_follower(0.6, 1.2, 0.3)}, goal=(0,), goal_span=0.5, extra=False),
         Task("parking", "last-word", "goal-conditioned", v.Parking, 120, 0.55, 0.05,
-            {"expert": p.parking(3.0, 3.0, 1.0), "slow": p.parking(1.8, 3.0, 1.0),
-             "early": p.parking(3.0, 1.8, 2.0), "weak": p.parking(3.0, 3.0, 0.08)},
+            {"expert": d.parking(3.0, 3.0, 1.0), "slow": d.parking(1.8, 3.0, 1.0),
+             "early": d.parking(3.0, 1.8, 2.0), "weak": d.parking(3.0, 3.0, 0.08)},
             goal=(0, 1), goal_span=10.0, extra=False),
         Task("boat", "last-word", "goal-conditioned", v.Boat, 150, 0.4, 0.08,
-            {"expert": p.boat(1.0, 1.5), "half throttle": p.boat(0.6, 1.5), "arc": p.boat(1.0, 1.5, 0.7),
-             "weak": p.boat(1.0, 0.1)}, goal=(7, 8), goal_span=30.0, extra=False),
+            {"expert": d.boat(1.0, 1.5), "half throttle": d.boat(0.6, 1.5), "arc": d.boat(1.0, 1.5, aside=0.7),
+             "weak": d.boat(1.0, 0.1)}, goal=(7, 8), goal_span=30.0, extra=False),
         Task("stirred-tank", "last-word", "balancing", v.StirredTank, 150, 0.6, 0.1,
-            {"expert": p.stirred_tank(4.0, 4.0), "brisk": p.stirred_tank(12.0, 12.0),
-             "weak": p.stirred_tank(1.0, 1.0, 0.3)}, goal=(3, 4), goal_span=30.0, extra=False),
+            {"expert": d.stirred_tank(4.0, 4.0), "brisk": d.stirred_tank(12.0, 12.0),
+             "weak": d.stirred_tank(1.0, 1.0, knows=0.3)}, goal=(3, 4), goal_span=30.0, extra=False),
         Task("spring-arm", "last-word", "goal-conditioned", v.SpringArm, 120, 0.7, 0.06,
-            {"expert": p.spring_arm(40.0, 12.0, 5.0), "gentle": p.spring_arm(20.0, 6.0, 0.0),
-             "weak": p.spring_arm(60.0, 1.0, 0.0)}, goal=(4,), goal_span=3.0, extra=False),
+            {"expert": d.spring_arm(40.0, 12.0, 5.0), "gentle": d.spring_arm(20.0, 6.0, 0.0),
+             "weak": d.spring_arm(60.0, 1.0, 0.0)}, goal=(4,), goal_span=3.0, extra=False),
     )
 }
