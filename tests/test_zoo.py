@@ -4,11 +4,13 @@ import json
 
 import numpy as np
 import pytest
+from benchmarks.zoo import draw
 from benchmarks.zoo.controllers import tuned
 from benchmarks.zoo.faults import FAULTS, RECORDING_FAULTS, Body
 from benchmarks.zoo.make import make
-from benchmarks.zoo.mixtures import MIXTURES
+from benchmarks.zoo.mixtures import LAST_WORD, MIXTURES, read
 from benchmarks.zoo.recording import Manner, record
+from benchmarks.zoo.rigs import Furuta, Swing
 from benchmarks.zoo.tasks import TASKS
 
 from rilco.data.loading import load_demonstrations
@@ -91,11 +93,58 @@ def test_order_of_episodes_says_nothing(tmp_path):
     assert np.diff(places).max() > 1
 
 
+def test_last_word_is_new_and_its_tasks_share_no_shape():
+    drawn = read(LAST_WORD)
+    assert len(drawn) >= 32
+    assert {TASKS[m.task].half for m in drawn} == {"last-word"}
+    assert {m.task for m in drawn} == {task.name for task in TASKS.values() if task.half == "last-word"}
+    hard = [(m.task, m.hard, m.piece, sum(part.count for part in m.parts)) for m in drawn]
+    assert len(set(hard)) == len(hard)
+
+
+def test_drawn_mixture_is_the_same_when_it_is_read_again(tmp_path):
+    table = tmp_path / "table.json"
+    mixtures = [
+        mixture("two-link-arm-units-person"),
+        mixture("half-cheetah-pieces"),
+        mixture("pendulum-starts-noisy"),
+    ]
+    draw.write(mixtures, table)
+    assert read(table) == tuple(mixtures)
+
+
+def test_drawn_fault_is_the_least_on_its_ladder_that_makes_most_demonstrations_bad(monkeypatch):
+    task = TASKS["peg"]
+    found = draw.least(task, Manner(), "laggy")
+    steps = draw.LADDERS["laggy"]
+    assert found.size in steps[1:]
+    monkeypatch.setitem(draw.LADDERS, "laggy", steps[: steps.index(found.size)])
+    assert draw.least(task, Manner(), "laggy") is None
+    assert draw.least(TASKS["swing"], Manner(), "wrong goal") is None  # it has no goal
+    assert draw.least(TASKS["swing"], Manner(), "columns swapped") is None  # it has one column
+
+
 def test_gains_are_a_little_off_and_what_is_named_is_as_given():
     rule = tuned(lambda obs, gain, *, named: [gain, named])
     taken = np.array([rule(2.0, named=2.0)(np.random.default_rng(k))(np.zeros(1)) for k in range(50)])
     assert 1.9 <= taken[:, 0].min() < 1.95 < 2.05 < taken[:, 0].max() <= 2.1
     assert (taken[:, 1] == 2.0).all()
+
+
+def test_nothing_moves_faster_by_itself():
+    def furuta(obs):
+        _, _, cos, sin, turn, fall = obs
+        moving = (0.02 + 0.00225 * sin**2) * turn**2 + 0.003 * fall**2 - 0.006 * cos * turn * fall
+        return moving / 2 + 0.147 * cos
+
+    def swing(obs):
+        return (obs[3] * obs[2]) ** 2 / 2 - 9.8 * obs[3] * obs[0]
+
+    for simulator, energy, spread in ((Furuta(), furuta, 0.3), (Swing(), swing, 50.0)):
+        held = [energy(simulator.reset(3, ""))]
+        held += [energy(simulator.step(np.zeros(1))[0]) for _ in range(300)]
+        assert max(held) - held[0] < 0.02 * spread
+        assert held[-1] < held[0]
 
 
 def act_with(fault, size, steps=3000):

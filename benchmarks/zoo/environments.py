@@ -111,6 +111,12 @@ def reached(env: Any, obs: np.ndarray, reward: float, info: dict[str, Any]) -> t
     return 1 - distance / 0.15, bool(distance < 0.01 and np.linalg.norm(obs[6:8]) < 0.5)
 
 
+def pushed(env: Any, obs: np.ndarray, reward: float, info: dict[str, Any]) -> tuple[float, bool]:
+    """Pusher: how near the object is to the goal, in units of a usual start."""
+    distance = float(np.linalg.norm(obs[17:19] - obs[20:22]))
+    return 1 - distance / 0.3, distance < 0.04
+
+
 def landed(env: Any, obs: np.ndarray, reward: float, info: dict[str, Any]) -> tuple[float, bool]:
     """LunarLander: near the pad, slow and level; at rest there it is done."""
     rest = reward >= 100

@@ -102,8 +102,8 @@ def _record_all(mixture: Mixture, task: Task) -> list[Episode]:
                 seed, fault_seed = _seeds(mixture.seed, number, k, attempt)
                 if part.consistent:
                     fault_seed, _ = _seeds(mixture.seed, number, person)
-                episode = _record_one(task, simulator, part.manner, person, seed, fault_seed)
-                if _label_is_true(task, episode):
+                episode = record_one(task, simulator, part.manner, person, seed, fault_seed)
+                if label_is_true(task, episode):
                     break
             else:
                 raise RuntimeError(
@@ -120,7 +120,7 @@ def _seeds(*path: int) -> tuple[int, int]:
     return int(first), int(second)
 
 
-def _record_one(
+def record_one(
     task: Task, simulator: Simulator, manner: Manner, person: int, seed: int, fault_seed: int
 ) -> Episode:
     taken = record(task, simulator, manner, seed, fault_seed)
@@ -128,7 +128,7 @@ def _record_one(
     return Episode(taken.obs, taken.action, manner, person, taken.score, best.score)
 
 
-def _label_is_true(task: Task, episode: Episode) -> bool:
+def label_is_true(task: Task, episode: Episode) -> bool:
     """Whether the true score agrees with the label."""
     worse = episode.manner.good or episode.score <= episode.best - task.margin
     return episode.best >= task.passes and worse

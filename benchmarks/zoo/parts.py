@@ -70,6 +70,7 @@ HOLDS = "The good ones are the majority both ways, and what the bad ones do or w
 MINORITY = "The good ones are a minority, and the bad ones agree with each other: somebody has to name one."
 SCATTERED = "The good ones are a minority, but the largest group that agrees: no assumption says so."
 ENDING = "Every pair is an expert's: only the length and the place of the ending differ."
+ENDING_TOO = "Of the aborted ones every pair is an expert's; the others show."
 LONG = "Bad demonstrations are long: the good ones are the majority by demonstrations and not by pairs."
 SHORT = "Bad demonstrations are short: the good ones are the majority by pairs and not by demonstrations."
 COHERENT = "Two gaits share few states, but each is coherent in itself, and the bad ones are not."

@@ -1,11 +1,11 @@
-"""Mixtures that have the last word: no judge is designed on them, and nobody looks while designing."""
+"""More mixtures that judges are designed on: those of the third last word, which is spent."""
 
 from __future__ import annotations
 
 from benchmarks.zoo.parts import COHERENT, ENDING, GROUPS, MINORITY, SCATTERED, Mixture, bad, good
 
 # fmt: off
-LAST_WORD = (
+THIRD = (
     # Fetch reaches
     Mixture("fetch-reach-wrong-goal", "fetch-reach", (good(26), good(14, "brisk"), bad(12, "wrong goal", 0.4)),
         "two tempers; 23% reach beside the goal, each in its own direction"),
