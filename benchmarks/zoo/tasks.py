@@ -52,6 +52,23 @@ _DM = (0, 3, 1, 2, 4)
 """Where dm_control has what the cart-pole's controller expects."""
 _REACHER, _ARM = (0.1, 0.11), (0.5, 0.5)
 
+
+def _metaworld(
+    name: str,
+    half: Half,
+    steps: int,
+    passes: float,
+    goal: tuple[int, ...] = (4, 5, 6),
+    slow: float | None = 0.6,
+) -> Task:
+    """A task of Metaworld's, by its own script, and by the same with a slower hand."""
+    script = f"Sawyer{name.title().replace('-', '')}V3Policy"
+    styles = {"expert": c.metaworld(script)} | ({"slow": c.metaworld(script, slow)} if slow else {})
+    return Task(
+        name, half, "manipulation", lambda: e.MetaworldSimulator(name), steps, passes, 0.08, styles, goal, 0.2
+    )
+
+
 # fmt: off
 TASKS: dict[str, Task] = {
     task.name: task
@@ -87,10 +104,7 @@ TASKS: dict[str, Task] = {
         Task("lunar-lander", "design", "Box2D",
             lambda: e.GymSimulator("LunarLanderContinuous-v3", e.landed, -1.0), 400, 0.35, 0.1,
             {"expert": c.lander(1.0, 20.0), "slow": c.lander(0.5, 20.0), "weak": c.lander(2.5, 3.0)}),
-        Task("drawer-open", "design", "manipulation",
-            lambda: e.MetaworldSimulator("drawer-open"), 200, 0.3, 0.08,
-            {"expert": c.metaworld("SawyerDrawerOpenV3Policy"),
-             "slow": c.metaworld("SawyerDrawerOpenV3Policy", 0.5)}, goal=(4, 5, 6), goal_span=0.2),
+        _metaworld("drawer-open", "design", 200, 0.3, slow=0.5),
         Task("two-link-arm", "design", "goal-conditioned", TwoLinkArm, 80, 0.5, 0.08,
             {"expert": c.arm(_ARM, 1.5, 0.8, 4, 6, 0), "elbow left": c.arm(_ARM, 1.5, 0.8, 4, 6, 1),
              "elbow right": c.arm(_ARM, 1.5, 0.8, 4, 6, -1), "weak": c.arm(_ARM, 0.8, 0.02, 4, 6, 0)},
@@ -118,9 +132,7 @@ TASKS: dict[str, Task] = {
         Task("bipedal-walker", "design", "Box2D",
             lambda: e.GymSimulator("BipedalWalker-v3", e.walked, 0.0), 800, 13.0, 4.0,
             {"expert": c.walker(0.2), "slow": c.walker(0.1), "weak": c.walker(0.35)}),
-        Task("push", "design", "manipulation", lambda: e.MetaworldSimulator("push"), 150, 0.3, 0.08,
-            {"expert": c.metaworld("SawyerPushV3Policy"), "slow": c.metaworld("SawyerPushV3Policy", 0.6)},
-            goal=(36, 37), goal_span=0.2),
+        _metaworld("push", "design", 150, 0.3, goal=(36, 37)),
         Task("crane", "design", "goal-conditioned", m.Crane, 150, 0.6, 0.06,
             {"expert": c.linear((1.0, 1.6, -2.0, 0.3)), "careful": c.linear((0.5, 1.0, -1.5, 0.2)),
              "brisk": c.linear((2.0, 2.4, -3.0, 0.5)), "weak": c.linear((1.0, 0.2, 0.0, 0.0))},
@@ -148,14 +160,8 @@ TASKS: dict[str, Task] = {
         Task("disc-push", "design", "Box2D", m.DiscPush, 120, 0.3, 0.08,
             {"expert": d.disc_push(1.0, 0.15), "careful": d.disc_push(0.75, 0.15),
              "weak": d.disc_push(1.0, 0.6)}, goal=(4, 5), goal_span=4.0),
-        Task("window-close", "design", "manipulation",
-            lambda: e.MetaworldSimulator("window-close"), 200, 0.2, 0.08,
-            {"expert": c.metaworld("SawyerWindowCloseV3Policy"),
-             "slow": c.metaworld("SawyerWindowCloseV3Policy", 0.6)}, goal=(4, 5, 6), goal_span=0.2),
-        Task("pick-place", "design", "manipulation",
-            lambda: e.MetaworldSimulator("pick-place"), 120, 0.25, 0.08,
-            {"expert": c.metaworld("SawyerPickPlaceV3Policy"),
-             "slow": c.metaworld("SawyerPickPlaceV3Policy", 0.5)}, goal=(36, 37, 38), goal_span=0.2),
+        _metaworld("window-close", "design", 200, 0.2),
+        _metaworld("pick-place", "design", 120, 0.25, goal=(36, 37, 38), slow=0.5),
         Task("fetch-reach", "design", "goal-conditioned",
             lambda: s.GoalSimulator("FetchReach-v4", 0.02, s.straight), 50, 0.55, 0.08,
             {"expert": h.fetch_reach(3.0, 1.0), "brisk": h.fetch_reach(6.0, 0.4), "weak": h.fetch_reach(0.6, 1.0)},
@@ -176,17 +182,9 @@ TASKS: dict[str, Task] = {
             {"expert": h.ant(2.84, 0.34, 0.27, -1.12, 0.94, 0.87),
              "other gait": h.ant(1.4, 0.54, 0.35, -0.68, 0.89, 1.7),
              "weak": h.ant(2.0, 0.08, 0.2, -1.12, 0.94, 0.87)}),
-        Task("basketball", "design", "manipulation",
-            lambda: e.MetaworldSimulator("basketball"), 150, 0.2, 0.08,
-            {"expert": c.metaworld("SawyerBasketballV3Policy")}, goal=(36,), goal_span=0.2),
-        Task("button-press", "design", "manipulation",
-            lambda: e.MetaworldSimulator("button-press"), 120, 0.2, 0.08,
-            {"expert": c.metaworld("SawyerButtonPressV3Policy"),
-             "slow": c.metaworld("SawyerButtonPressV3Policy", 0.6)}, goal=(4, 5, 6), goal_span=0.2),
-        Task("door-close", "design", "manipulation",
-            lambda: e.MetaworldSimulator("door-close"), 120, 0.3, 0.08,
-            {"expert": c.metaworld("SawyerDoorCloseV3Policy"),
-             "slow": c.metaworld("SawyerDoorCloseV3Policy", 0.6)}, goal=(4, 5, 6), goal_span=0.2),
+        _metaworld("basketball", "design", 150, 0.2, goal=(36,), slow=None),
+        _metaworld("button-press", "design", 120, 0.2),
+        _metaworld("door-close", "design", 120, 0.3),
         Task("path-follower", "design", "balancing", v.PathFollower, 200, 0.35, 0.06,
             {"expert": d.path_follower(0.6, 8.0, 4.0), "slow": d.path_follower(0.45, 8.0, 4.0),
              "weak": d.path_follower(0.6, 1.2, 0.3)}, goal=(0,), goal_span=0.5, extra=False),
@@ -207,18 +205,9 @@ TASKS: dict[str, Task] = {
             lambda: e.GymSimulator("Pusher-v5", e.pushed), 200, 0.4, 0.1,
             {"expert": o.pusher(35.0, 2.0), "stiff": o.pusher(60.0, 3.2), "weak": o.pusher(6.0, 3.0)},
             goal=(20, 21), goal_span=0.3),
-        Task("plate-slide", "last-word", "manipulation",
-            lambda: e.MetaworldSimulator("plate-slide"), 120, 0.35, 0.08,
-            {"expert": c.metaworld("SawyerPlateSlideV3Policy"),
-             "slow": c.metaworld("SawyerPlateSlideV3Policy", 0.6)}, goal=(36, 37), goal_span=0.2),
-        Task("handle-press", "last-word", "manipulation",
-            lambda: e.MetaworldSimulator("handle-press"), 120, 0.4, 0.08,
-            {"expert": c.metaworld("SawyerHandlePressV3Policy"),
-             "slow": c.metaworld("SawyerHandlePressV3Policy", 0.6)}, goal=(4, 5, 6), goal_span=0.2),
-        Task("faucet-open", "last-word", "manipulation",
-            lambda: e.MetaworldSimulator("faucet-open"), 150, 0.35, 0.08,
-            {"expert": c.metaworld("SawyerFaucetOpenV3Policy"),
-             "slow": c.metaworld("SawyerFaucetOpenV3Policy", 0.6)}, goal=(4, 5, 6), goal_span=0.2),
+        _metaworld("plate-slide", "last-word", 120, 0.35, goal=(36, 37)),
+        _metaworld("handle-press", "last-word", 120, 0.4),
+        _metaworld("faucet-open", "last-word", 150, 0.35),
         Task("dm-chain", "last-word", "balancing",
             lambda: s.SuiteSimulator("lqr", "lqr_6_2", s.at_rest, 10.0), 300, 0.35, 0.08,
             {"expert": o.chain(4.0), "stiff": o.chain(12.0), "weak": o.chain(0.3)}),
