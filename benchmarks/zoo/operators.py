@@ -40,11 +40,11 @@ def trailer(obs: np.ndarray, speed: float, reach: float, steering: float) -> obj
 
 @tuned
 def pouring(obs: np.ndarray, pull: float, flow: float, caution: float) -> object:
-    """Tilts past the edge by what is still missing, no more than `flow` degrees, and back in good time."""
+    """Tilts past the edge by what is still missing, no more than `flow` degrees, and back a little before the end."""
     tilt, _, cup, glass, wanted = obs
-    past = tilt - (90 - 0.15 * cup)
-    missing = wanted - glass - caution * max(0.0, past) ** 1.5
-    return [pull * ((min(flow, 1 + 0.15 * missing) if missing > 6 else -12.0) - past)]
+    missing = wanted - glass
+    past = min(flow, ((missing - 6) / caution) ** (2 / 3)) if missing > 7 else -12.0
+    return [pull * (past - tilt + 90 - 0.15 * cup)]
 
 
 @tuned
