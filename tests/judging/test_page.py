@@ -6,6 +6,7 @@ import base64
 import dataclasses
 import json
 import re
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,10 @@ import pytest
 from tests.judging.examples import make_audit, two_kinds
 
 from rilco.judging.audit import Audit
+from rilco.judging.opinion import OWN
 from rilco.judging.page import headline, page_data, percent, render_page
 from rilco.judging.pictures import Film, Gallery
+from rilco.judging.record import Source
 from rilco.judging.signals import choose_signals
 
 HACK = "</script><script>alert(1)</script><b>&amp;"
@@ -33,6 +36,12 @@ def test_it_needs_nothing_from_outside() -> None:
     assert "{{" not in text
 
 
+def test_every_judge_has_a_name_and_a_question_on_the_page() -> None:
+    script = (files("rilco.judging") / "assets" / "3-groups.js").read_text()
+    table = script[script.index("const JUDGES") : script.index("};")]
+    assert set(re.findall(r'^  "?([a-z-]+)"?: \["', table, re.MULTILINE)) == set(OWN)
+
+
 def test_names_cannot_break_out() -> None:
     text = render_page(make_audit(names={0: HACK}))
     assert "alert(1)</script>" not in text
@@ -44,6 +53,12 @@ def test_the_head_says_it_without_a_script() -> None:
     assert "6 of 18 demonstrations look bad" in text
     assert "Most demonstrations are good. Family A is the largest." in text
     assert "<b>Assumed:</b>" in text
+
+
+def test_of_many_files_the_first_are_named_and_the_others_counted() -> None:
+    source = Source(files=tuple(f"/data/{name}.npz" for name in "abcde"))
+    text = render_page(dataclasses.replace(make_audit(), source=source))
+    assert "<title>Audit of a.npz, b.npz, c.npz and 2 more</title>" in text
 
 
 def test_where_the_majority_is_in_doubt_nothing_says_sure() -> None:

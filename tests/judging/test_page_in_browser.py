@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -147,6 +148,7 @@ def test_unsure_has_no_probability_beside_it(show: Show) -> None:
     page.click("#rows .row .who")
     assert "unsure" in page.text("#detail-name")
     assert "How likely" not in page.text("#detail-body")
+    assert "no say" in page.text(".opinions"), "nor is a judge unsure who has nothing to say"
     page.press("\ue00c")  # Escape
     page.run("document.getElementById('show').value = 'keep'")
     page.run("document.getElementById('show').dispatchEvent(new Event('change'))")
@@ -214,6 +216,9 @@ def test_a_bad_majority_hands_over_to_the_next_family(show: Show) -> None:
     page = show(make_audit(small=2))
     page.click("[data-family='0'] .marks .bad")
     assert page.decisions() == ["drop"] * 12 + ["keep"] * 4 + ["drop"] * 2
+    assert page.text("#command").endswith(" --bad anna.npz"), "all that she made is in the family"
+    page.click("[data-family='2'] .marks .bad")
+    assert page.text("#command").endswith(" --bad anna.npz --bad 'ben.npz #17' --bad 'ben.npz #18'")
 
 
 def test_one_bad_demonstration_is_only_itself(show: Show) -> None:
@@ -227,6 +232,15 @@ def test_a_demonstrator_can_be_called_good(show: Show) -> None:
     page.click("#demonstrators [data-maker='1'] .marks .good")
     assert page.decisions() == ["drop"] * 12 + ["keep"] * 6
     assert "--good ben.npz" in page.text("#command")
+
+
+def test_where_all_live_together_the_page_claims_no_more_than_it_does(show: Show) -> None:
+    made = make_audit()
+    silent = dataclasses.replace(made.verdict.opinions[0], standing=0.0)
+    page = show(dataclasses.replace(made, verdict=dataclasses.replace(made.verdict, opinions=(silent,))))
+    page.click("#demonstrators [data-maker='0'] .marks .good")
+    assert "little else changes here" in page.text("#yours-text")
+    assert page.decisions() == ["keep"] * 12 + ["drop"] * 6
 
 
 def test_a_judge_who_agrees_with_the_reader_is_still_heard(show: Show) -> None:
@@ -252,6 +266,12 @@ def test_the_cut_moves_and_goes_back(show: Show) -> None:
     page.click("#reset")
     assert page.decisions() == ["keep"] * 12 + ["drop"] * 6
     page.check_quiet()
+
+
+def test_the_unsure_are_not_said_to_be_dropped_by_the_cut(show: Show) -> None:
+    page = show(make_audit(decisions=["keep"] * 12 + ["unsure"] * 2 + ["drop"] * 4))
+    assert page.text("#cut-value")
+    assert "grey is unsure, on either side" in page.text("#remark")
 
 
 def test_where_scores_do_not_part_the_two_there_is_no_cut_line(show: Show) -> None:
@@ -354,6 +374,11 @@ def test_it_fits_every_window(show: Show, browser: Any, width: int, dark: bool) 
     emulate(browser, width=width, height=900, dark=dark, mobile=width < 500)
     page.settle()
     assert page.run("return document.documentElement.scrollWidth <= innerWidth + 1")
+    emulate(browser, width=width, height=6000, dark=dark, mobile=width < 500)
+    page.settle()
+    assert page.run("return document.querySelectorAll('#rows .row').length") == 18, (
+        "a higher window has more rows"
+    )
     page.check_quiet()
 
 

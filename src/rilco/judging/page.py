@@ -25,7 +25,7 @@ from rilco.judging.before import plain
 from rilco.judging.joining import proposed_cut
 from rilco.judging.pictures import Film, Gallery
 from rilco.judging.signals import choose_signals
-from rilco.words import capitalised
+from rilco.words import capitalised, listed
 
 if TYPE_CHECKING:
     from rilco.data.record import Demonstrations
@@ -147,14 +147,15 @@ def _words(audit: Audit) -> dict[str, str]:
         word: sum(one.pairs for one in judged if one.decision == word) for word in ("keep", "drop", "unsure")
     }
     counts = {word: sum(one.decision == word for one in judged) for word in pairs}
-    named = audit.source.environment or ", ".join(plain(Path(file).name) for file in audit.source.files[:3])
+    files = [plain(Path(file).name) for file in audit.source.files] or ["demonstrations"]
+    named = audit.source.environment or listed(files, most=3)
     total = max(1, sum(pairs.values()))
     undecided = counts["unsure"] == len(judged)
     # Where the majority is in doubt the assumption says so, and this must not say otherwise.
     sure = verdict.confidence if verdict.majority.agree else 0.0
     return {
-        "title": f"Audit of {named or 'demonstrations'}",
-        "named": named or "demonstrations",
+        "title": f"Audit of {named}",
+        "named": named,
         "headline": headline(verdict),
         "summary": verdict.summary,
         "assumption": verdict.assumption,

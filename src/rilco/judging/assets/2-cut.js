@@ -96,7 +96,8 @@ function showCounts() {
     `${countText(sums.drop.demos)} dropped, ${countText(sums.unsure.demos)} unsure`;
   slider.setAttribute("aria-valuetext", `Cut ${cutText || "as the judges decided"}: ${spoken}`);
   byId("remark").textContent = state.moved ? "This cut is yours; it decides for all that you have not marked."
-    : proposed === null || marked() ? "The judges decided without one cut; move it to decide by the score alone." : "";
+    : proposed === null || marked() ? "This was decided without one cut; move it to decide by the score alone."
+    : sums.unsure.demos ? "What is grey is unsure, on either side." : "";
   byId("reset").disabled = !state.moved;
   showLabels();
   return spoken;

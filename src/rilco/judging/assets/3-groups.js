@@ -3,10 +3,10 @@
 const JUDGES = {
   families: ["Families", "Who lives together? Demonstrations whose pairs lie side by side form a family."],
   consensus: ["Consensus", "Who does what the others would do there? Actions are predicted from everybody else."],
-  endings: ["Endings", "Who ends where the others end?"],
+  endings: ["Endings", "Who stops where the others stop?"],
   records: ["Records", "Whose actions fit what happened next?"],
   held: ["Held actions", "Who stops acting on the way?"],
-  time: ["Time", "Who takes much longer than the others, and acts or ends oddly as well?"],
+  manner: ["Manner", "Who is a little odd in many things: long, roundabout, weak, late, restless, unfinished?"],
   "ril-co": ["RIL-Co’s classifiers", "Who looks like what a learner in the simulator has outgrown?"],
   you: ["You", "What you said."],
   nobody: ["Nobody", "No judge saw enough, or they disagree."],
@@ -165,6 +165,14 @@ function setUpJudges() {
 
 // -- what the reader vouched for ----------------------------------------------------------------------------------
 
+// Demonstrators all of whose demonstrations are among these, and the other demonstrations one by one.
+function namesOf(members) {
+  const among = new Set(members);
+  const whole = makers.filter((maker) => maker.members.every((demo) => among.has(demo)));
+  const rest = members.filter((demo) => !whole.includes(makers[demo.maker]));
+  return [...whole, ...rest].map(({ name }) => name);
+}
+
 function showMarks() {
   byId("yours").hidden = !marked();
   if (!marked()) return;
@@ -172,13 +180,14 @@ function showMarks() {
   const given = { good: [], bad: [] };
   for (const [index, word] of marks.family) {
     names[word].push(families[index].name);
-    given[word].push(demos[families[index].typical].name);
+    // One good member vouches for its family; a bad one speaks for itself alone.
+    given[word].push(...(word === "good" ? [demos[families[index].typical].name] : namesOf(families[index].members)));
   }
   for (const [index, word] of marks.maker) [names[word], given[word]].forEach((list) => list.push(makerNames[index]));
   for (const [index, word] of marks.demo) [names[word], given[word]].forEach((list) => list.push(demos[index].name));
   const listed = (list) => (list.length > 4 ? `${list.slice(0, 3).join(", ")} and ${list.length - 3} more` : list.join(", "));
   const parts = ["good", "bad"].filter((word) => names[word].length).map((word) => `${listed(names[word])} ${word}`);
-  byId("yours-text").textContent = `You called ${parts.join(", and ")}. Everything on this page is judged anew.`;
+  byId("yours-text").textContent = `You called ${parts.join(", and ")}. ${livesTogether ? "Everything on this page is judged anew." : "There is but one family, so little else changes here."}`;
   const quote = (text) => plain(text) !== text
     ? `$'${plain(text.replaceAll("\\", "\\\\").replaceAll("'", "\\'"))}'` : (/^[\w./:#-]+$/.test(text) && !text.includes("#") ? text : `'${text.replaceAll("'", "'\\''")}'`);
   const options = [

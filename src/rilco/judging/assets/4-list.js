@@ -231,5 +231,5 @@ function setUpList(open) {
       moveFocus(event);
     }
   });
-  addEventListener("scroll", () => drawRows(), { passive: true });
+  for (const moved of ["scroll", "resize"]) addEventListener(moved, () => drawRows(), { passive: true });
 }

@@ -57,8 +57,8 @@ function opinionSection(demo) {
   const rows = page.opinions.map((opinion) => {
     const good = opinion.good?.[demo.index];
     const word = good === undefined ? "abstains" : good >= GOOD_FROM ? "keep" : good <= BAD_UP_TO ? "drop" : "unsure";
-    // Of one who sees no fault, "unsure" would say otherwise.
-    const short = word !== "unsure" || good === 50 ? word : good > 50 ? "no fault" : "doubts";
+    // Of one who sees no fault, or has nothing to say, "unsure" would say otherwise.
+    const short = word !== "unsure" ? word : good === 50 ? "no say" : good > 50 ? "no fault" : "doubts";
     const text = good === undefined ? opinion.why : opinion.reason.texts[opinion.reason.of[demo.index]];
     return element("tr", {}, element("th", { scope: "row" }, judgeName(opinion.judge)), element("td", {}, pill(word, short)), element("td", {}, text));
   });
@@ -88,7 +88,7 @@ function signalChart(demo, name, s) {
   const path = (values) => Array.from(values, (value, p) => `${p ? "L" : "M"}${x(p).toFixed(1)} ${y(value).toFixed(1)}`).join("");
   const [tenth, middle, ninetieth] = bandOf(demo, s);
   const band = path(tenth) + [...ninetieth.keys()].reverse().map((p) => `L${x(p).toFixed(1)} ${y(ninetieth[p]).toFixed(1)}`).join("") + "Z";
-  const levels = ticks(low, high, 3);
+  const levels = ticks(low, high, 4);
   const unit = (value) => (255 * (value - low)) / (high - low);
   const steps = ticks(0, demo.pairs, 6).values.filter(Number.isInteger);
   const svg = drawing("svg", { viewBox: `0 0 ${frame.width} ${frame.height}`, role: "img", "aria-label": `${name} of ${demo.name} over ${plural(demo.pairs, "step")}` },
