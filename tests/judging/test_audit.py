@@ -139,7 +139,7 @@ def test_kept_and_dropped_are_written_in_any_format(files: list[str], tmp_path: 
 def test_decisions_are_applied(files: list[str], tmp_path: Path) -> None:
     audit(files).save(tmp_path / "out")
     decisions = tmp_path / "decisions.csv"
-    decisions.write_text("index,name,decision\n0,anna.npz #1,drop\n33,ben.npz #10,unsure\n")
+    decisions.write_text("index,name,decision\n0,anna.npz #0,drop\n33,ben.npz #9,unsure\n")
     keep, drop = tmp_path / "good.npz", tmp_path / "bad.npz"
     result = command("apply", tmp_path / "out", decisions, "--keep", keep, "--drop", drop)
     assert result.exit_code == 0, result.output

@@ -33,8 +33,9 @@ def read_given(demos: Demonstrations, good: Sequence[str | int] = (), bad: Seque
     counts: dict[str, int] = {}
     names = []
     for maker in makers:
-        counts[maker] = counts.get(maker, 0) + 1
-        names.append(f"{maker} #{counts[maker]}")
+        # From 0, as episodes are numbered in files of robomimic and LeRobot.
+        names.append(f"{maker} #{counts.setdefault(maker, 0)}")
+        counts[maker] += 1
     return Given(
         index.place, index.length[index.by_appearance], names, makers, vouchers(names, makers, good, bad)
     )
