@@ -1,6 +1,6 @@
-"""Fits the weights of the judge of manner (`JudgingConfig.manner`) to the design half, and says how they do on tasks left out.
+"""Fits the weights of the judge of manner (`JudgingConfig.manner`), and judges each task with weights from the other tasks.
 
-    python -m benchmarks.zoo.fit_manner zoo/design
+    python -m benchmarks.zoo.fit_manner zoo/design zoo/last-word
 
 Logistic regression of *bad* on the traits' excesses. Weights are not negative: odd is never good. Each mixture counts alike, bad
 ones twice. Mixtures in which most are bad are left out, since no trait can say so.
@@ -10,37 +10,62 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from benchmarks.judging_table import measure
 from scipy.optimize import minimize
 
 from rilco.data.formats import load_file
 from rilco.judging.config import JudgingConfig
 from rilco.judging.offline import judge_offline
 
-RIDGE, FOLDS = 0.4, 6
+RIDGE = 0.4
 
 
 class Case(NamedTuple):
     """The demonstrations of one mixture that were heard."""
 
+    file: Path
     task: str
     excess: np.ndarray
     """[H, T] of each trait."""
     bad: np.ndarray
     """[H] whether it is."""
+    good: np.ndarray
+    """[D] of all demonstrations whether they are good."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--part", type=int, nargs=2, default=(0, 1), help="judge only every so manieth task")
+    options = parser.parse_args()
     traits = [name for name, _ in JudgingConfig().manner]
-    cases = [read_case(file, traits) for file in sorted(parser.parse_args().folder.glob("*.npz"))]
-    report([case for case in cases if len(case.bad) and case.bad.mean() < 0.5], traits)
+    cases = [read_case(file, traits) for folder in options.folders for file in sorted(folder.glob("*.npz"))]
+    start, weight = fit(cases)
+    print(f"manner_start = {start:.2f}")
+    for place in np.argsort(-weight):
+        print(f'("{traits[place]}", {weight[place]:.2f}),')
+    kinds: Counter[str] = Counter()
+    first, step = options.part
+    for task in sorted({case.task for case in cases})[first::step]:
+        start, weight = fit([case for case in cases if case.task != task])
+        weights = tuple(zip(traits, weight.tolist(), strict=True))
+        config = replace(JudgingConfig(), manner=weights, manner_start=start)
+        for case in (case for case in cases if case.task == task):
+            verdict = judge_offline(load_file(case.file), config)
+            kind, numbers = measure(verdict, case.good, np.ones(len(case.good)))
+            kinds[kind] += 1
+            print(f"| {case.file.stem} | {kind} | {numbers} |", flush=True)
+    print(
+        "With weights from other tasks:", ", ".join(f"{kind}: {count}" for kind, count in kinds.most_common())
+    )
 
 
 def read_case(file: Path, traits: list[str]) -> Case:
@@ -48,30 +73,14 @@ def read_case(file: Path, traits: list[str]) -> Case:
     opinion = next(each for each in judge_offline(load_file(file)).opinions if each.judge == "manner")
     heard = np.flatnonzero(opinion.good != 0.5)
     excess = [opinion.evidence[name][heard] for name in traits if name in opinion.evidence]
-    bad = np.array([not episode["good"] for episode in truth["episodes"]])
-    return Case(truth["task"], np.stack(excess, 1) if excess else np.empty((0, len(traits))), bad[heard])
-
-
-def report(cases: list[Case], traits: list[str]) -> None:
-    """Prints the area under the curve on tasks left out, and the weights from all tasks."""
-    tasks = sorted({case.task for case in cases})
-    areas = []
-    for fold in range(FOLDS):
-        start, weight = fit([case for case in cases if tasks.index(case.task) % FOLDS != fold])
-        for case in cases:
-            if tasks.index(case.task) % FOLDS == fold and case.bad.any():
-                score = start + case.excess @ weight
-                difference = score[case.bad][:, None] - score[~case.bad]
-                areas.append((difference > 0).mean() + 0.5 * (difference == 0).mean())
-    print(f"AUROC on tasks left out, mean of {len(areas)} mixtures: {np.mean(areas):.3f}")
-    start, weight = fit(cases)
-    print(f"manner_start = {start:.2f}")
-    for place in np.argsort(-weight):
-        print(f'("{traits[place]}", {weight[place]:.2f}),')
+    good = np.array([episode["good"] for episode in truth["episodes"]])
+    stacked = np.stack(excess, 1) if excess else np.empty((0, len(traits)))
+    return Case(file, truth["task"], stacked, ~good[heard], good)
 
 
 def fit(cases: list[Case]) -> tuple[float, np.ndarray]:
     """The log-odds where all is usual, and [T] the weights."""
+    cases = [case for case in cases if len(case.bad) and case.bad.mean() < 0.5]
     excess, bad = (np.concatenate([getattr(case, name) for case in cases]) for name in ("excess", "bad"))
     each = np.concatenate([np.full(len(case.bad), 1.0 / len(case.bad)) for case in cases])
     each *= np.where(bad, 2.0, 1.0)

@@ -16,7 +16,7 @@ from rilco.judging.config import JudgingConfig
 from rilco.judging.given import vouchers
 from rilco.judging.judges.consensus import judge_consensus
 from rilco.judging.material import prepare
-from rilco.judging.offline import judge_offline
+from rilco.judging.offline import in_the_sum, judge_offline
 from rilco.judging.verdict import Verdict
 
 
@@ -40,6 +40,20 @@ def test_a_wrong_unit_is_doubted_and_named() -> None:
     assert decided(verdict)[:20] == ["keep"] * 20
     assert "keep" not in decided(verdict)[20:]
     assert "0.31 times what happened next asks for" in verdict.demonstrations[-1].reason
+
+
+def test_a_wrong_record_has_no_say_in_what_is_usual() -> None:
+    verdict = judge_offline(linear_demos(20, 4, gain=-0.3))
+    by_manner = next(each for each in verdict.opinions if each.judge == "manner")
+    assert (by_manner.good[:20] > 0.5).all()
+    assert (by_manner.good[20:] == 0.5).all()
+
+
+def test_who_is_usual_in_sum_is_not_doubted_for_one_part_of_it() -> None:
+    clean = judge_offline(linear_demos(12)).opinions
+    by_actions = replace(clean[1], good=np.array([0.1] * 2 + [0.8] * 10))
+    by_manner = replace(clean[-1], good=np.array([0.8, 0.4] + [0.5] * 10))
+    assert in_the_sum(by_actions, by_manner).good.tolist() == [0.5, 0.1] + [0.8] * 10
 
 
 def test_who_lives_apart_is_dropped_and_the_reason_says_so() -> None:

@@ -189,36 +189,26 @@ class JudgingConfig:
     manner_most: float = 30.0
     """No trait counts for more than so many spreads."""
     manner: tuple[tuple[str, float], ...] = (
-        ("long", 1.62),
-        ("still", 1.37),
-        ("stops", 1.23),
-        ("weak", 1.15),
-        ("rests", 1.13),
-        ("elsewhere", 1.06),
-        ("roundabout", 0.90),
-        ("late", 0.83),
-        ("fast", 0.71),
-        ("restless", 0.69),
-        ("unfinished", 0.67),
-        ("unlike", 0.39),
+        ("long", 2.02),
+        ("stops", 1.44),
+        ("still", 1.42),
+        ("rests", 1.22),
+        ("unlike", 1.11),
+        ("roundabout", 1.03),
+        ("restless", 0.94),
+        ("unfinished", 0.80),
+        ("elsewhere", 0.79),
+        ("weak", 0.53),
     )
     """The weight of each trait in the log-odds of being bad, fitted by `benchmarks/zoo/fit_manner.py` ..."""
-    manner_start: float = -3.27
+    manner_start: float = -3.82
     """... and the log-odds where all is usual."""
-    manner_wide: tuple[float, float] = (3.0, 3.0)
-    """The odd ones begin in a gap of the log-odds as wide as this, if it begins below the second number and ends above 0 ..."""
-    manner_between: tuple[float, float] = (-1.5, 1.5)
-    """... else in the widest gap between these ..."""
-    manner_away: float = 0.2
-    """... where a gap counts for less by this much for every unit away from 0."""
+    manner_cut: tuple[float, float] = (-1.0, 1.5)
+    """The odd ones begin in the widest gap of an S-shaped function of the log-odds: its middle, and its width."""
     manner_tells: float = 0.3
     """Traits that add this much to the log-odds are named."""
     manner_praise: tuple[tuple[float, float], tuple[float, float]] = ((-2.5, -1.0), (0.85, 0.77))
     """The log-odds of being bad, and the probability of being good of what is not odd."""
-    lags: tuple[int, ...] = (1, 2, 4, 7, 11, 16)
-    """Steps by which an action may be late."""
-    faint: float = 0.35
-    """A doubt about place or actions that leaves more than this is among the traits already, and does not count twice."""
 
     majority_trust: tuple[tuple[float, ...], tuple[float, ...]] = ((0.48, 0.5, 0.6), (0.3, 0.8, 1.0))
     """The share of the pairs that do not live apart from the largest family, and how likely the good ones are among them: less

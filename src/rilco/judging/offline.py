@@ -101,17 +101,16 @@ def _ask(
         material,
         config,
         seen={**by_consensus.evidence, "stops": (by_end.good < 0.5).astype(np.float64)},
-        heard=~np.array(named) & (far <= (config.manner_far if majority.agree else 0.0)),
+        heard=~np.array(named) & ~bad & (far <= (config.manner_far if majority.agree else 0.0)),
     )
     say("Consensus", 1.0)
-    places = [_without_faint(each, by_manner, config) for each in (by_family, by_consensus, by_end)]
-    return [*places, by_record, by_held, by_manner], far > 0.0
+    summed = [in_the_sum(each, by_manner) for each in (by_family, by_consensus, by_end)]
+    return [*summed, by_record, by_held, by_manner], far > 0.0
 
 
-def _without_faint(opinion: Opinion, by_manner: Opinion, config: JudgingConfig) -> Opinion:
-    """Without faint doubts about those that the judge of manner praises: places, actions and ends are in its sum."""
-    faint = (opinion.good > config.faint) & (opinion.good < 0.5) & (by_manner.good > 0.5)
-    return replace(opinion, good=np.where(faint, 0.5, opinion.good))
+def in_the_sum(opinion: Opinion, by_manner: Opinion) -> Opinion:
+    """Without doubts about those that the judge of manner praises: places, actions and ends are in its sum."""
+    return replace(opinion, good=np.where(by_manner.good > 0.5, np.maximum(opinion.good, 0.5), opinion.good))
 
 
 def _apart_from(

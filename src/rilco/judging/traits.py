@@ -17,7 +17,6 @@ WORDS = {
     "long": "takes long",
     "roundabout": "takes detours",
     "rests": "moves little",
-    "fast": "moves fast",
     "elsewhere": "spends its second half elsewhere",
     "stops": "stops where the others do not",
     "unfinished": "stops before it is done",
@@ -25,10 +24,9 @@ WORDS = {
     "restless": "changes its action a lot",
     "weak": "acts more weakly than the others in the same places",
     "unlike": "acts unlike the others in the same places",
-    "late": "acts late",
 }
 
-OF_ACTIONS = ("weak", "unlike", "late")
+OF_ACTIONS = ("weak", "unlike")
 """What can be said of a part of a demonstration as well."""
 
 
@@ -43,7 +41,6 @@ def measure(
         "stops": seen["stops"],
         "weak": -seen["slope"],
         "unlike": np.log(seen["error"]),
-        "late": seen["late"],
     }
 
 
@@ -55,9 +52,7 @@ def _motion(material: Material) -> dict[str, np.ndarray]:
     def total(values: np.ndarray) -> np.ndarray:
         return np.bincount(demo[:-1][inside], values[inside], count)
 
-    def median(values: np.ndarray) -> np.ndarray:
-        return 0.5 * np.log(medians(values[inside], demo[:-1][inside], count, empty=0.0) + 1e-4)
-
+    typical = 0.5 * np.log(medians(change[inside], demo[:-1][inside], count, empty=0.0) + 1e-4)
     path = total(np.sqrt(moved))
     straight = np.sqrt(_squares(material.obs[material.first[1:] - 1] - material.obs[material.first[:-1]]))
     slow = np.sqrt(moved) < 0.1 * np.sqrt(np.median(moved[inside]))
@@ -65,9 +60,8 @@ def _motion(material: Material) -> dict[str, np.ndarray]:
         "long": np.log(pairs),
         "roundabout": np.log(path + 1e-3) - np.log(straight + 1e-3),
         "rests": total(slow) / np.maximum(pairs - 1, 1),
-        "fast": median(moved),
-        "still": -median(change),
-        "restless": median(change),
+        "still": -typical,
+        "restless": typical,
     }
 
 

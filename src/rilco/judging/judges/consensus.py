@@ -40,7 +40,7 @@ def judge_consensus(
         )
     rows = material.sample(config.fit_pairs, config.sample_least, config.error_pairs)
     fits = crossfits(material, rows, config)
-    views = [_look(material, fit, config, good, bad | apart, heard) for fit in fits]
+    views = [_look(fit, config, good, bad | apart, heard) for fit in fits]
     view, fit = max(
         zip(views, fits, strict=True), key=lambda each: max(each[0].cut.proof, each[0].scale.proof)
     )
@@ -90,8 +90,6 @@ class Errors(NamedTuple):
     """The size of its actions as a multiple of what the others would do."""
     far: np.ndarray
     """By how much the logarithm of the distance is larger than usual because few others were there."""
-    late: np.ndarray
-    """By how much its actions are nearer, on a logarithmic scale, to what the others would have done some steps before."""
 
 
 class View(NamedTuple):
@@ -105,14 +103,13 @@ class View(NamedTuple):
 
 
 def _look(
-    material: Material,
     fit: Crossfit,
     config: JudgingConfig,
     good: np.ndarray,
     bad: np.ndarray,
     heard: np.ndarray,
 ) -> View:
-    errors = demonstration_errors(material, fit, config, good, bad)
+    errors = demonstration_errors(fit, config, good, bad)
     logs = np.log(errors.error)
     centre, spread = core(logs[good] if good.any() else logs[heard])
     margin = logs - centre
@@ -147,9 +144,7 @@ def _scale_cut(slope: np.ndarray, config: JudgingConfig) -> Cut:
     return max(fraction, multiple, key=lambda cut: cut.proof)
 
 
-def demonstration_errors(
-    material: Material, fit: Crossfit, config: JudgingConfig, good: np.ndarray, bad: np.ndarray
-) -> Errors:
+def demonstration_errors(fit: Crossfit, config: JudgingConfig, good: np.ndarray, bad: np.ndarray) -> Errors:
     size = np.bincount(fit.demo)
     trust = good.astype(np.float64) if good.any() else np.where(bad, 0.0, 1.0)
     choice = None
@@ -157,8 +152,7 @@ def demonstration_errors(
         # The model is chosen at first, and once more when it is known whom to trust.
         choice = choice if left > 1 else None
         predicted, doubt, choice = fit.predict((trust / size)[fit.demo], doubt=not left, choice=choice)
-        distance = fit.errors(predicted)
-        error = fit.of_demonstrations(distance) + config.least_error
+        error = fit.of_demonstrations(fit.errors(predicted)) + config.least_error
         usual = np.median(error[good] if good.any() else error[~bad])
         trust = np.where(bad, 0.0, 1.0 / (1.0 + (error / usual) ** 4))
     together = np.bincount(fit.demo, (predicted * fit.action).sum(1))
@@ -167,25 +161,7 @@ def demonstration_errors(
         error=error,
         slope=together / (np.bincount(fit.demo, np.square(predicted).sum(1)) + 1e-9),
         far=far - np.median(far),
-        late=_lateness(material, fit, predicted, distance, config),
     )
-
-
-def _lateness(
-    material: Material, fit: Crossfit, predicted: np.ndarray, distance: np.ndarray, config: JudgingConfig
-) -> np.ndarray:
-    count = material.count
-    best = np.zeros(count)
-    for lag in config.lags:
-        then = fit.rows + lag
-        inside = np.flatnonzero(then < material.first[fit.demo + 1])
-        demo = fit.demo[inside]
-        later = np.sqrt(np.square(predicted[inside] - material.action[then[inside]]).mean(1))
-        now, then_sum = (np.bincount(demo, values, count) for values in (distance[inside], later))
-        enough = np.bincount(demo, minlength=count) >= config.min_pairs
-        gain = np.log((now + config.least_error) / (then_sum + config.least_error))
-        best = np.where(enough, np.maximum(best, gain), best)
-    return best
 
 
 def _reason(odd: bool, margin: float, alone: bool, scaled: bool, slope: float, others: int) -> str:

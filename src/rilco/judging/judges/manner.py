@@ -79,19 +79,15 @@ def excesses(
 
 
 def cut_score(score: np.ndarray, weight: np.ndarray, config: JudgingConfig) -> float:
-    """Where the odd ones begin, above at least half of the `weight` [H]: in a very wide gap, else in the widest one near 0."""
+    """Where the odd ones begin: in the widest gap above at least half of the `weight` [H], by an S-shaped measure of the
+    log-odds. Gaps far from its middle count for little; with no gap at all nobody is odd."""
+    middle, width = config.manner_cut
     order = np.argsort(score, kind="stable")
-    ends = np.concatenate([[-np.inf], score[order], [np.inf]])
-    usual = np.concatenate([[0.0], np.cumsum(weight[order])]) >= 0.5 * weight.sum()
-    width, most = config.manner_wide
-    wide = usual & (np.diff(ends) >= width) & (ends[:-1] <= most) & (ends[1:] >= 0.0) & (ends[1:] < np.inf)
-    if wide.any():
-        at = int(np.argmax(np.where(wide, np.diff(ends), -np.inf)))
-        return float(0.5 * (ends[at] + ends[at + 1]))
-    below, above = (np.clip(side, *config.manner_between) for side in (ends[:-1], ends[1:]))
-    middle = 0.5 * (below + above)
-    gap = above - below - config.manner_away * np.abs(middle)
-    return float(middle[np.argmax(np.where(usual, gap, -np.inf))])
+    place = np.append(1.0 / (1.0 + np.exp((middle - score[order]) / width)), 1.0)
+    usual = np.cumsum(weight[order]) >= 0.5 * weight.sum()
+    last = int(np.argmax(np.where(usual, np.diff(place), -np.inf)))
+    at = min(0.5 * (place[last] + place[last + 1]), 1.0 - 1e-9)
+    return float(middle + width * np.log(at / (1.0 - at)))
 
 
 def _reason(words: list[str]) -> str:
