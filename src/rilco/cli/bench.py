@@ -48,7 +48,7 @@ def command(tasks: tuple[str, ...], methods: str, json_file: Path | None, **how:
             )
             shown = ", ".join(f"{name} {ms:.1f} ms" for name, ms in found["ms_per_iteration"].items())
             notes.append(
-                f"{task}, {method}: an iteration takes {shown}; peak memory {found['peak_rss_mb']:,.0f} MB"
+                f"{task}, {method}, an iteration: {shown}; peak memory {found['peak_rss_mb']:,.0f} MB"
             )
     if "bc_steps_per_second" in results:
         notes.append(f"bc: {results['bc_steps_per_second']:,.0f} gradient steps per second")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rilco.errors import AuditError, suggestion
+from rilco.errors import AuditError, RilcoError, suggestion
 from rilco.files import as_record, read_object
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.opinion import Opinion
@@ -179,9 +179,10 @@ def read_record(folder: Path) -> tuple[Verdict, Source, AuditConfig, np.ndarray 
         with np.load(path.with_name(PAIRS), allow_pickle=False) as arrays:
             return _read(table, dict(arrays))
     except Exception as error:  # what is missing or damaged shows itself in many ways
+        reason = str(error) if isinstance(error, RilcoError) else f"{type(error).__name__}: {error}"
         raise AuditError(
-            f"{path}: not a whole audit ({type(error).__name__}: {error}). Expected the folder that `rilco audit` wrote. "
-            "Restore it, or make the audit again."
+            f"{path}: not a whole audit: {reason.removeprefix(f'{path}: ').rstrip('.')}. Expected the folder that `rilco audit` "
+            "wrote. Restore it, or make the audit again."
         ) from error
 
 
