@@ -181,8 +181,7 @@ def read_record(folder: Path) -> tuple[Verdict, Source, AuditConfig, np.ndarray 
     except Exception as error:  # what is missing or damaged shows itself in many ways
         reason = str(error) if isinstance(error, RilcoError) else f"{type(error).__name__}: {error}"
         raise AuditError(
-            f"{path}: not a whole audit: {reason.removeprefix(f'{path}: ').rstrip('.')}. Expected the folder that `rilco audit` "
-            "wrote. Restore it, or make the audit again."
+            f"{path}: not a whole audit: {reason.removeprefix(f'{path}: ').rstrip('.')}. Expected the folder that `rilco audit` wrote."
         ) from error
 
 
