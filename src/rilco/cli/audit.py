@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rilco.cli.common import (
-    COUNT,
-    TABLE,
-    obs_keys_option,
-    options,
-    settings_option,
-    stopping,
-    trust_option,
-    workers_option,
-)
+from rilco.cli import common
 from rilco.errors import ConfigError
 from rilco.runs.paths import AUDIT
 from rilco.words import capitalised, plural
@@ -32,7 +23,7 @@ OF_TRAINING = ("steps", "seeds", "settings")
 OF_INPUT = ("task", "env", "env_kwargs", "noise_rate", "demo_kind", "obs_keys", "seed")
 """Options that say what to judge. A run has its own, as it has those of training."""
 
-writing_options = options(
+writing_options = common.options(
     click.option("--keep", help="Write the kept demonstrations, in the format of this name."),
     click.option("--drop", help="Write the dropped ones."),
     click.option(
@@ -68,19 +59,21 @@ class WithApply(click.Command):
 @click.option("--out", type=click.Path(path_type=Path), help="Results.  [default: RUN/audit, audit-NAME]")
 @writing_options
 @click.option("--env", help="Any Gymnasium environment, by id: RIL-Co's classifiers are asked, too.")
-@click.option("--env-kwargs", type=TABLE, metavar="JSON", help="Its keyword arguments, as JSON.")
+@click.option("--env-kwargs", type=common.TABLE, metavar="JSON", help="Its keyword arguments, as JSON.")
 @click.option("--task", help="Or a Bullet task: halfcheetah, hopper, walker2d or ant.")
-@trust_option
+@common.trust_option
 @click.option("--offline", is_flag=True, help="Leave RIL-Co's classifiers out.")
 @click.option("--noise-rate", type=float, help="Mix the files by the paper's protocol at this rate.")
 @click.option("--demo-kind", help="Standard non-experts: policy, matched or gaussian.")
-@obs_keys_option
-@click.option("--steps", type=COUNT, help="Transitions of training, scoring included.  [default: 300k]")
+@common.obs_keys_option
+@click.option(
+    "--steps", type=common.COUNT, help="Transitions of training, scoring included.  [default: 300k]"
+)
 @click.option("--seed", type=int, help="Of everything random.  [default: 1]")
 @click.option("--seeds", type=click.IntRange(1), help="Trainings to average over.  [default: 1]")
 @click.option("--pictures/--no-pictures", default=True, help="Frames on the page, where the task renders.")
-@workers_option
-@settings_option
+@common.workers_option
+@common.settings_option
 @click.option("--quiet", is_flag=True, help="No progress display.")
 def command(**options: Any) -> None:
     """Judge every demonstration: keep, drop or unsure, with the reason. Needs no labels, no reward and no simulator, and
@@ -96,7 +89,7 @@ def command(**options: Any) -> None:
     """
     # Scores of a run's classifiers are not stored before the end.
     again = "goes on where it was" if options["run"] is None else "begins again; the run is as it was"
-    with stopping(lambda: f"Stopped. The same command {again}.") as stop:
+    with common.stopping(lambda: f"Stopped. The same command {again}.") as stop:
         _audit(options, stop)
 
 
@@ -201,7 +194,7 @@ def describe(made: Audit) -> None:
 @click.option("--demos", multiple=True, help="Where the demonstrations are, if they have moved.")
 @writing_options
 @click.option("--out", type=click.Path(path_type=Path), help="Also write the audit with these decisions.")
-@trust_option
+@common.trust_option
 def apply_command(**options: Any) -> None:
     """Write what an audit keeps and drops: by its own verdict, by the decisions.csv of its page, or by a cut.
 

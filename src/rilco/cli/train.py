@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rilco.cli.common import (
-    COUNT,
-    TABLE,
-    checkpoints_option,
-    obs_keys_option,
-    options,
-    settings_option,
-    stopping,
-    trust_option,
-    workers_option,
-)
+from rilco.cli import common
 from rilco.errors import ConfigError, RunError, WriteError
 from rilco.methods import METHODS
 from rilco.runs.paths import POLICIES, holds_run
@@ -36,22 +26,24 @@ LASTING = "Pay the reward of an episode's last step for ever: for tasks that end
 FINISH = "For ril-co-clean: train on with ril-co, gail-ap or gail-logistic.  [default: none]"
 STEPS = "Transitions in all, for example 2e6.  [default: 20M; of ril-co-clean 569k]"
 
-run_options = options(
+run_options = common.options(
     click.option("--task", help="A Bullet task: halfcheetah, hopper, walker2d or ant."),
     click.option("--env", help="Any Gymnasium environment: an id, module:Id-v0, or module:factory."),
-    click.option("--env-kwargs", type=TABLE, metavar="JSON", help="Its keyword arguments, as JSON."),
-    click.option("--steps", type=COUNT, help=STEPS),
+    click.option("--env-kwargs", type=common.TABLE, metavar="JSON", help="Its keyword arguments, as JSON."),
+    click.option("--steps", type=common.COUNT, help=STEPS),
     click.option("--seed", type=int, help="Of everything random.  [default: 1]"),
     click.option("--start-from", help=START_FROM),
     click.option("--out", required=True, type=click.Path(path_type=Path), help="The run's folder."),
     click.option("--resume", is_flag=True, help="Go on from the last checkpoint in --out."),
-    trust_option,
-    workers_option,
-    click.option("--evaluate-every", type=COUNT, help="Transitions between evaluations.  [default: 100k]"),
-    checkpoints_option,
+    common.trust_option,
+    common.workers_option,
+    click.option(
+        "--evaluate-every", type=common.COUNT, help="Transitions between evaluations.  [default: 100k]"
+    ),
+    common.checkpoints_option,
     click.option("--tensorboard/--no-tensorboard", default=True, help="Write events if it is installed."),
     click.option("--video", is_flag=True, help="Show the policy in TensorBoard at the end of the run."),
-    settings_option,
+    common.settings_option,
     click.option("--quiet", is_flag=True, help="No progress display."),
 )
 """Options of every command that trains."""
@@ -75,10 +67,12 @@ run_options = options(
 @click.option(
     "--episodes-as-demonstrators", is_flag=True, default=None, help="For vild: an episode is a demonstrator."
 )
-@obs_keys_option
+@common.obs_keys_option
 @click.option("--demo-kind", help="Standard non-experts: policy, matched or gaussian.  [default: policy]")
 @click.option("--finish", help=FINISH)
-@click.option("--gradient-steps", type=COUNT, help="Of bc, which makes no transitions.  [default: 156k]")
+@click.option(
+    "--gradient-steps", type=common.COUNT, help="Of bc, which makes no transitions.  [default: 156k]"
+)
 @click.option("--lasting-ends", is_flag=True, default=None, help=LASTING)
 @click.option("--policy-learner", help="What learns the policy: acktr or ppo.  [default: acktr]")
 @run_options
@@ -101,7 +95,7 @@ def start(options: dict[str, Any]) -> None:
     """Train with the given options, and print the returns; on Ctrl-C say how to go on."""
     out: Path = options["out"]
     try:
-        with stopping(lambda: stopped_message(out)) as stop:
+        with common.stopping(lambda: stopped_message(out)) as stop:
             config, run = _train(options, stop)
     except WriteError as error:
         advice = f" To go on:\n\n    {resume_command(out)}" if holds_run(out) else ""
