@@ -21,13 +21,7 @@ from rilco.experiment.published import (
     PublishedCell,
     load_published,
 )
-from rilco.experiment.statistics import (
-    WINDOW,
-    Estimate,
-    estimate,
-    final_return,
-    stretch_means,
-)
+from rilco.experiment.statistics import WINDOW, Estimate, estimate, final_return, stretch_means
 from rilco.methods import find, ignored_options
 from rilco.runs.results import Results, RunRecord, Skipped
 

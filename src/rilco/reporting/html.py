@@ -19,7 +19,7 @@ def element(name: str, *children: str, **attributes: str | bool) -> Markup:
         key = key.rstrip("_").replace("_", "-")
         text.append(f" {key}" if value is True else f' {key}="{html.escape(str(value), quote=True)}"')
     opening = f"<{name}{''.join(text)}>"
-    if name in ("img", "br", "hr", "meta"):
+    if name == "img":
         return Markup(opening)
     return Markup(f"{opening}{joined(*children)}</{name}>")
 

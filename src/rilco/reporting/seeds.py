@@ -13,14 +13,7 @@ from rilco.experiment.published import CellKey
 from rilco.experiment.statistics import SIGNIFICANT, Difference, holm, welch
 from rilco.reporting.cells import Cell
 from rilco.reporting.drawing import Figure, Panel
-from rilco.reporting.style import (
-    in_order,
-    method_style,
-    number,
-    place_label,
-    rate_label,
-    task_label,
-)
+from rilco.reporting.style import in_order, method_style, number, place_label, rate_label, task_label
 
 MILLION = 1_000_000
 EARLY = 2
