@@ -207,16 +207,10 @@ def _save_parts(
 
 
 def _finish_config(config: RunConfig, phases: Path, transitions: int) -> RunConfig:
-    left = config.steps - transitions
-    if left < config.transitions_per_iteration:
-        raise ConfigError(
-            f"--steps {config.steps:,}: search and practice took {transitions:,} transitions, so none are left to finish "
-            "with. Resume with more steps."
-        )
-    known = phases / KNOWN
+    known = phases / KNOWN  # and some transitions are left, as was checked before anything began
     takes = "nonexpert_demos" in find(config.clean.finish).reads and known.exists()
     wanted = dataclasses.replace(
-        as_method(config, config.clean.finish, steps=left),
+        as_method(config, config.clean.finish, steps=config.steps - transitions),
         **of_what_was_kept(phases) | {"nonexpert_demos": (str(known.absolute()),) if takes else ()},
         start_from=str((phases / START).absolute()),
     )
