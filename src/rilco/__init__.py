@@ -31,48 +31,30 @@ _EXPORTS = {
     "sweep": "rilco.experiment.sweep",
     "train": "rilco.api",
 }
-__all__ = [
-    "Audit",
-    "Demonstrations",
-    "Policy",
-    "RilcoError",
-    "Run",
-    "RunConfig",
-    "Task",
-    "TensorBoard",
-    "audit",
-    "clone",
-    "collect",
-    "evaluate",
-    "load_audit",
-    "load_demonstrations",
-    "load_policy",
-    "load_run",
-    "mix",
-    "report",
-    "save_demonstrations",
-    "sweep",
-    "train",
-]
+__all__ = list(_EXPORTS)
 
 if TYPE_CHECKING:
-    from rilco.api import load_run, train
-    from rilco.bc.training import clone
-    from rilco.config import RunConfig
-    from rilco.data.collect import collect
-    from rilco.data.formats import save_demonstrations
-    from rilco.data.loading import load_demonstrations
-    from rilco.data.mixing import mix
-    from rilco.data.record import Demonstrations
-    from rilco.errors import RilcoError
-    from rilco.evaluation import evaluate
-    from rilco.experiment.sweep import sweep
-    from rilco.judging.audit import Audit, audit, load_audit
-    from rilco.policy.saved import Policy, load_policy
-    from rilco.reporting.build import report
-    from rilco.runs.folder import Run
-    from rilco.runs.tensorboard import TensorBoard
-    from rilco.tasks.table import Task
+    from rilco.api import load_run as load_run
+    from rilco.api import train as train
+    from rilco.bc.training import clone as clone
+    from rilco.config import RunConfig as RunConfig
+    from rilco.data.collect import collect as collect
+    from rilco.data.formats import save_demonstrations as save_demonstrations
+    from rilco.data.loading import load_demonstrations as load_demonstrations
+    from rilco.data.mixing import mix as mix
+    from rilco.data.record import Demonstrations as Demonstrations
+    from rilco.errors import RilcoError as RilcoError
+    from rilco.evaluation import evaluate as evaluate
+    from rilco.experiment.sweep import sweep as sweep
+    from rilco.judging.audit import Audit as Audit
+    from rilco.judging.audit import audit as audit
+    from rilco.judging.audit import load_audit as load_audit
+    from rilco.policy.saved import Policy as Policy
+    from rilco.policy.saved import load_policy as load_policy
+    from rilco.reporting.build import report as report
+    from rilco.runs.folder import Run as Run
+    from rilco.runs.tensorboard import TensorBoard as TensorBoard
+    from rilco.tasks.table import Task as Task
 
 
 def _register_environments() -> None:

@@ -72,18 +72,13 @@ def test_so_many_episodes() -> None:
     assert len(np.unique(collect(make_policy(), DRIFT, episodes=1).episode)) == 1
 
 
-def test_repeatable_and_not_dependent_on_how_many_play_side_by_side() -> None:
-    one, two, three = (collect(make_policy(), DRIFT, pairs=100, num_envs=n) for n in (4, 4, 1))
-    assert one.fingerprint() == two.fingerprint()
-    np.testing.assert_allclose(one.obs, three.obs)
-    assert collect(make_policy(), DRIFT, pairs=100, seed=1).fingerprint() != one.fingerprint()
-
-
-@pytest.mark.parametrize("how", [{"deterministic": False}, {"action_noise": 0.3}])
-def test_noise_is_repeatable_and_not_dependent_on_how_many_play_side_by_side(how) -> None:
+@pytest.mark.parametrize("how", [{}, {"deterministic": False}, {"action_noise": 0.3}])
+def test_repeatable_and_not_dependent_on_how_many_play_side_by_side(how) -> None:
     one, two, three = (collect(make_policy(), DRIFT, pairs=100, num_envs=n, **how) for n in (4, 4, 1))
     assert one.fingerprint() == two.fingerprint()
+    np.testing.assert_allclose(one.obs, three.obs, atol=1e-5)
     np.testing.assert_allclose(one.action, three.action, atol=1e-5)
+    assert collect(make_policy(), DRIFT, pairs=100, seed=1, **how).fingerprint() != one.fingerprint()
 
 
 def test_stochastic_actions_spread() -> None:

@@ -50,7 +50,7 @@ def choices(count: int = 200, high: int = 3) -> np.ndarray:
 def check(task: Task, given: Demonstrations) -> Demonstrations:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return fit(given, task.spaces(), task.name)
+        return fit(given, task)
 
 
 @pytest.mark.bullet
@@ -99,7 +99,7 @@ def test_actions_a_hundred_times_too_large() -> None:
     some[:3] = 150.0
     for task in (DRIFT, FREE):
         with pytest.warns(UserWarning, match=r"3 of 200 pairs have an action more than 100 times"):
-            fit(demos(some), task.spaces(), task.name)
+            fit(demos(some), task)
 
 
 def test_observations_whose_squares_overflow() -> None:

@@ -201,15 +201,6 @@ def test_demonstrators_in_numbers() -> None:
     assert demonstrators(make())[0][3:] == (None, None, None)
 
 
-def test_check_dimensions() -> None:
-    demos = make(demonstrator_names=("my.h5",))
-    demos.check_dimensions(3, 2, "Hopper-v5")
-    for obs_dim, action_dim in ((4, 2), (3, 3)):
-        message = f"my.h5: a pair has 3 observation and 2 action .* Hopper-v5 has {obs_dim} and {action_dim}"
-        with pytest.raises(DemonstrationError, match=message):
-            demos.check_dimensions(obs_dim, action_dim, "Hopper-v5")
-
-
 def test_fingerprint_covers_what_training_reads_and_nothing_else() -> None:
     demos = make()
     mark = demos.fingerprint()
@@ -439,15 +430,6 @@ def test_mixing_needs_one_expert_and_others(folder: Path) -> None:
     (folder / "Other_P1.0_det.h5").write_bytes((folder / "Task_TRAJ-N1000_P1.0_det.h5").read_bytes())
     with pytest.raises(DemonstrationError, match="2 are known as expert"):
         load_demonstrations(folder, 0.1)
-
-
-def test_files_of_different_environments_are_refused(tmp_path: Path) -> None:
-    save_demonstrations(make(obs_dim=3), tmp_path / "a.h5")
-    save_demonstrations(make(obs_dim=4), tmp_path / "b.h5")
-    with pytest.raises(
-        DemonstrationError, match=r"b\.h5: a pair has 4 observation .* but 3 .* 2 .* in a\.h5"
-    ):
-        load_demonstrations(tmp_path)
 
 
 @pytest.mark.parametrize("rate, pairs, fraction", PAPER)

@@ -19,10 +19,9 @@ import numpy as np
 from rilco.bc.config import BcConfig
 from rilco.bc.data import prepare
 from rilco.bc.learner import INTERVAL, BcLearner, BcState, bc
-from rilco.data.fitting import check_observations, fit
-from rilco.data.loading import Given, load_demonstrations
+from rilco.data.fitting import load_for
+from rilco.data.loading import Given
 from rilco.data.record import Demonstrations
-from rilco.data.run_data import chosen
 from rilco.errors import DemonstrationError, whole
 from rilco.policy.heads import make_head
 from rilco.policy.saved import Policy
@@ -59,13 +58,11 @@ def clone(
     """
     actions, card = None, {}
     if task is None and env is None:
-        given = load_demonstrations(demos)
-        check_observations(given)
+        given = load_for(Task(), demos)
     else:
         place = Task.of(task, env, env_kwargs)
-        spaces, actions, card = place.spaces(), place.spaces().actions, place.card()
-        given = load_demonstrations(demos, obs_keys=spaces.observations.names, flat_too=True)
-        given = fit(chosen(given, place), spaces, place.name)
+        actions, card = place.spaces().actions, place.card()
+        given = load_for(place, demos)
     iterations = -(-whole("gradient-steps", gradient_steps) // config.steps_per_iteration)
     cloner = Cloner(config, given, seed=seed, iterations=iterations, weights=weights, actions=actions)
     while not cloner.finished:

@@ -2,38 +2,67 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 
+from rilco.data.loading import Given, load_demonstrations
 from rilco.data.record import Demonstrations, source_names
-from rilco.errors import DemonstrationError
+from rilco.errors import DemonstrationError, TaskError
 from rilco.tasks.actions import Actions
-from rilco.tasks.batch import Spaces
 from rilco.tasks.observations import LARGEST_OBS
+from rilco.tasks.table import Task
 
 FAR_OUT = 100.0  # units; a typical action is of size 1
 TYPICAL = 30.0  # units; a median action beyond it means that the units differ
 
 
-def fit(demos: Demonstrations, spaces: Spaces, env_name: str) -> Demonstrations:
-    """The demonstrations as the environment would show them: discrete observations are one-hot.
+def load_for(
+    task: Task,
+    given: Given,
+    obs_keys: Sequence[str] = (),
+    noise_rate: float | None = None,
+    seed: int | None = None,
+) -> Demonstrations:
+    """Load demonstrations that fit an environment. Of named parts of observations those are used that it shows."""
+    names = task.spaces().observations.names if task.name else ()
+    keys, flat_too = names or obs_keys, bool(names)
+    return fit(load_demonstrations(given, noise_rate, seed=seed, obs_keys=keys, flat_too=flat_too), task)
+
+
+def fit(demos: Demonstrations, task: Task) -> Demonstrations:
+    """The demonstrations as the environment would show them, where there is one.
 
     Raises DemonstrationError where they are another environment's, and warns of actions that are far out.
     """
-    where = source_names(demos)
-    _check_kind(demos, spaces.actions, where, env_name)
-    obs = spaces.observations.encode(demos.obs, where)
-    if obs is not demos.obs:
-        demos = dataclasses.replace(demos, obs=obs)
-    demos.check_dimensions(spaces.observations.width, spaces.actions.size, env_name)
+    if not task.name:
+        check_observations(demos)
+        return demos
+    where, spaces = source_names(demos), task.spaces()
+    _check_kind(demos, spaces.actions, where, task.name)
+    demos = as_shown(demos, task)
+    demos.check_dimensions(spaces.observations.width, spaces.actions.size, task.name)
     check_observations(demos)
     if spaces.actions.choices:
-        _check_choices(demos.action, spaces.actions, where, env_name)
+        _check_choices(demos.action, spaces.actions, where, task.name)
     else:
-        _check_sizes(demos.action, spaces.actions, where, env_name)
+        _check_sizes(demos.action, spaces.actions, where, task.name)
     return demos
+
+
+def as_shown(demos: Demonstrations, task: Task) -> Demonstrations:
+    """Discrete observations become one-hot; flat ones of all that the environment shows are cut to the chosen parts."""
+    shown, where, obs = task.spaces().observations, source_names(demos), demos.obs
+    if task.obs_keys and demos.obs_dim != shown.width:
+        with contextlib.suppress(TaskError):  # such as an image: no file holds that in a flat vector
+            whole = dataclasses.replace(task, obs_keys=()).spaces().observations
+            obs = whole.encode(obs, where)
+            obs = whole.choose(obs, task.obs_keys) if obs.shape[1] == whole.width else demos.obs
+    obs = shown.encode(obs, where)
+    return demos if obs is demos.obs else dataclasses.replace(demos, obs=obs)
 
 
 def _check_kind(demos: Demonstrations, actions: Actions, where: str, env_name: str) -> None:

@@ -180,9 +180,9 @@ def inspect(
     )
 
 
-def statistics(values: np.ndarray) -> dict[str, float | None]:
+def statistics(values: np.ndarray | None) -> dict[str, float | None]:
     """Statistics of the finite values; None where there are none."""
-    finite = values[np.isfinite(values)]
+    finite = np.empty(0) if values is None else values[np.isfinite(values)]
     names = ("min", "median", "max", "mean", "std")
     if not len(finite):
         return dict.fromkeys(names)

@@ -49,17 +49,17 @@ def _overview(group: Sequence[Inspection]) -> Table:
 def _facts(one: Inspection) -> dict[str, str]:
     expert = "unknown" if one.noise_fraction is None else f"{1 - one.noise_fraction:.1%}"
     rate = "" if one.noise_rate is None else f" (noise rate {one.noise_rate:g})"
-    lengths = statistics(one.lengths)
-    known = {} if one.returns is None else statistics(one.returns)
-    returns = dict.fromkeys(("return: min, median, max", "return: mean ± spread", "reward a pair"), "unknown")
-    if known.get("mean") is not None:
-        values = _extent(known), f"{number(known['mean'])} ± {number(known['std'])}", number(one.mean_reward)
-        returns = dict(zip(returns, values, strict=True))
+    lengths, returns = (statistics(values) for values in (one.lengths, one.returns))
+    known = returns["mean"] is not None
     return {
         "pairs": f"{one.pairs:,}",
         "episodes": f"{one.episodes:,}",
         "length: min, median, max": _extent(lengths),
-        **returns,
+        "return: min, median, max": _extent(returns) if known else "unknown",
+        "return: mean ± spread": f"{number(returns['mean'])} ± {number(returns['std'])}"
+        if known
+        else "unknown",
+        "reward a pair": number(one.mean_reward) if known else "unknown",
         "demonstrators": f"{len(one.demonstrators):,}",
         "expert pairs": f"{expert}{rate}",
         "NaN: obs, action": f"{one.obs.nan.sum():,} / {one.action.nan.sum():,}",

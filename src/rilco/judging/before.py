@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rilco.data.formats import save_demonstrations, target_format
-from rilco.data.record import Demonstrations, source_names
+from rilco.data.record import Demonstrations
 from rilco.errors import AuditError, ConfigError, RilcoError
 from rilco.files import scratch
 from rilco.judging.config import JudgingConfig
@@ -64,11 +63,10 @@ def check_environment(demos: Demonstrations, task: Task) -> tuple[str, ...]:
     """Before RIL-Co trains: do the demonstrations fit the environment? Returns what is odd but can be used."""
     if notes := _absurd(demos):
         raise AuditError(f"{notes[0]} The classifiers cannot learn from it; --offline judges without them.")
-    from rilco.data.run_data import chosen  # here, because an audit without an environment does not need it
+    from rilco.data.fitting import as_shown  # here, because an audit without an environment does not need it
 
     spaces = task.spaces()
-    seen = replace(demos, obs=spaces.observations.encode(chosen(demos, task).obs, source_names(demos)))
-    seen.check_dimensions(spaces.observations.width, spaces.actions.size, task.name)
+    as_shown(demos, task).check_dimensions(spaces.observations.width, spaces.actions.size, task.name)
     low, high = spaces.actions.bounds
     # A policy that samples its actions oversteps the bounds a little; another unit does so by far.
     room = 0.5 * (high - low)

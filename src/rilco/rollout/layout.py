@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 import mmap
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -30,11 +28,6 @@ class Sizes:
     def action_dim(self) -> int:
         """Width of actions as learners write them."""
         return self.actions.width
-
-    @classmethod
-    def from_json(cls, table: Mapping[str, Any]) -> Sizes:
-        parts = {"actions": Actions.from_json(table["actions"]), "hidden": tuple(table["hidden"])}
-        return cls(**{**table, **parts})
 
 
 class SharedArrays:

@@ -17,6 +17,7 @@ import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
+from rilco.files import as_record
 from rilco.rollout.actor import EnvironmentSlice
 from rilco.rollout.layout import SharedArrays, Sizes
 from rilco.tasks.table import Task
@@ -48,7 +49,7 @@ def serve(connection: Connection, memory: int) -> None:
 
 def set_up(memory: int, task: dict[str, Any], sizes: dict[str, Any], **place: int) -> EnvironmentSlice:
     """The environments of this worker; `place` is the run's seed, and which environments they are."""
-    known = Sizes.from_json(sizes)
+    known = as_record(Sizes, sizes, "sizes")
     return EnvironmentSlice(Task(**task), known, SharedArrays(known, memory), **place)
 
 

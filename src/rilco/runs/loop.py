@@ -105,12 +105,11 @@ class Loop:
         """Remove what came after a checkpoint, whose state is restored."""
         facts = checkpoint.facts
         if facts["best_return"] is not None:
-            load_policy(
-                policy_file(self.folder.path, "best")
-            )  # training may never write it again, so it must be whole
+            self._best_return = facts["best_return"]
+            # Training may never write it again, so it must be whole.
+            load_policy(policy_file(self.folder.path, "best"))
         self.folder.cut_metrics(facts["metrics_bytes"], facts.get("metrics_sha256"))
         clean_up(self.folder.checkpoints, checkpoint.iteration)
-        self._best_return = -math.inf if facts["best_return"] is None else facts["best_return"]
         self._begun = time.perf_counter() - facts["seconds"]
         measure = measure_of(self.config)
         self.progress.note(f"Resuming after {self.transitions * measure.each:,.0f} {measure.words}.")

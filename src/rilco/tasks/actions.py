@@ -7,6 +7,7 @@ see no order among them. Only this module knows both sides.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 import math
@@ -15,6 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from rilco.errors import RunError
+from rilco.files import as_record
 
 UNIT_SIZE = (0.1, 10.0)  # the largest of actions that need no unit
 
@@ -157,18 +161,16 @@ class Actions:
     @classmethod
     def from_json(cls, table: Mapping[str, Any]) -> Actions:
         """Raises ValueError unless it describes actions."""
-        try:
-            actions = cls(**{name: tuple(values) for name, values in table.items()})
-            counts, size = (*actions.shape, *actions.choices), actions.size
-            whole = all(type(count) is int and count > 0 for count in counts)
-            real = all(math.isfinite(value) for value in (*actions.origin, *actions.scale))
+        with contextlib.suppress(RunError):
+            actions = as_record(cls, table, "actions")
+            size = actions.size
             lengths = (len(actions.choices), len(actions.origin), len(actions.scale))
-            known = lengths in ((0, 0, 0), (0, size, size), (size, size, 0))
-            whole &= all(type(flag) is bool for flag in actions.bounded) and len(actions.bounded) in (0, size)
-            if whole and real and known and min(actions.scale, default=1.0) > 0.0:
+            known = lengths in ((0, 0, 0), (0, size, size), (size, size, 0)) and len(actions.bounded) in (
+                0,
+                size,
+            )
+            if known and min((*actions.shape, *actions.choices, *actions.scale), default=1) > 0:
                 return actions
-        except (AttributeError, TypeError, OverflowError):
-            pass
         raise ValueError(f"its actions are described by {str(table)[:200]}, which no environment has")
 
 

@@ -8,13 +8,15 @@ Choose other keys, or turn images into features with a wrapper of the environmen
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from rilco.errors import DemonstrationError, TaskError
+from rilco.errors import DemonstrationError, RunError, TaskError
+from rilco.files import as_record
 from rilco.tasks.actions import one_hot
 
 LARGEST_OBS = 1e15  # squares of larger numbers overflow in sums of float32
@@ -112,17 +114,14 @@ class Observations:
     @classmethod
     def from_json(cls, table: Any) -> Observations:
         """What `described` wrote. Raises ValueError unless it describes observations."""
-        try:
-            parts = tuple(Part(p["name"], p["size"], tuple(p["choices"]), tuple(p["least"])) for p in table)
-            counts = [count for part in parts for count in (part.size, *part.choices)]
-            first = [value for part in parts for value in part.least]
-            lengths = [(len(part.choices), len(part.least)) for part in parts]
-            known = all(each in ((0, 0), (p.size, p.size)) for each, p in zip(lengths, parts, strict=True))
-            whole = all(type(value) is int for value in (*counts, *first)) and min(counts, default=1) > 0
-            if known and whole and all(isinstance(part.name, str) for part in parts):
+        with contextlib.suppress(RunError, TypeError):
+            parts = tuple(as_record(Part, part, "observations") for part in table)
+            if all(
+                (len(part.choices), len(part.least)) in ((0, 0), (part.size, part.size))
+                and min((part.size, *part.choices)) > 0
+                for part in parts
+            ):
                 return cls(parts)
-        except (KeyError, TypeError):
-            pass
         raise ValueError(f"its observations are described by {str(table)[:200]}, which no environment has")
 
     def described(self) -> list[dict[str, Any]]:

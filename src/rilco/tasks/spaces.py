@@ -28,11 +28,9 @@ def read_spaces(env: Any, env_name: str, obs_keys: Sequence[str] = ()) -> Spaces
 def read_actions(space: gym.Space[Any], env_name: str) -> Actions:
     """Choices, or quantities in units of half their range. Where that is infinite, demonstrations will tell."""
     match space:
-        case gym.Discrete():
-            return Actions((), (int(space.n),), (float(space.start),))
-        case gym.MultiDiscrete():
-            counts, start = np.ravel(space.nvec).tolist(), np.ravel(space.start).astype(float).tolist()
-            return Actions(space.shape, tuple(counts), tuple(start))
+        case gym.Discrete() | gym.MultiDiscrete():
+            counts, least = _choices(space)
+            return Actions(space.shape or (), counts, tuple(map(float, least)))
         case gym.MultiBinary():
             size = math.prod(space.shape)
             return Actions(space.shape, (2,) * size, (0.0,) * size)
@@ -63,6 +61,12 @@ def read_observations(space: gym.Space[Any], env_name: str, obs_keys: Sequence[s
     return Observations(tuple(_part(name, leaves[name], env_name) for name in obs_keys or leaves))
 
 
+def _choices(space: gym.Discrete | gym.MultiDiscrete) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The number of values of each choice, and the least of them."""
+    counts = space.n if isinstance(space, gym.Discrete) else space.nvec
+    return tuple(np.ravel(counts).tolist()), tuple(np.ravel(space.start).tolist())
+
+
 def _leaves(space: gym.Dict, prefix: str = "") -> Iterator[tuple[str, gym.Space[Any]]]:
     for name, inner in space.spaces.items():
         if isinstance(inner, gym.Dict):
@@ -74,11 +78,8 @@ def _leaves(space: gym.Dict, prefix: str = "") -> Iterator[tuple[str, gym.Space[
 def _part(name: str, space: gym.Space[Any], env_name: str) -> Part:
     called = f"its observation {name!r}" if name else "its observation space"
     match space:
-        case gym.Discrete():
-            return Part(name, 1, (int(space.n),), (int(space.start),))
-        case gym.MultiDiscrete():
-            least = tuple(int(value) for value in np.ravel(space.start))
-            return Part(name, math.prod(space.shape), tuple(map(int, np.ravel(space.nvec))), least)
+        case gym.Discrete() | gym.MultiDiscrete():
+            return Part(name, math.prod(space.shape or ()), *_choices(space))
         case gym.Box(shape=shape, dtype=np.uint8) if len(shape) >= IMAGE_DIMENSIONS:
             raise TaskError(
                 f"--env {env_name}: {called} is {space}, an image. Images are not supported: networks here see flat "

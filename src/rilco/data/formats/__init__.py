@@ -114,24 +114,19 @@ def load_file(
     if len(set(obs_keys)) < len(obs_keys):
         raise ConfigError(f"An observation key is named twice: {', '.join(obs_keys)}. Name each once.")
     try:
-        demos = _load(known, source, obs_keys, flat_too=flat_too)
+        if obs_keys and not known.has_obs_keys:
+            raise NoNamedPartsError(source, obs_keys)
+        demos = known.load(source, obs_keys=obs_keys) if obs_keys else known.load(source)
+    except NoNamedPartsError:
+        if flat_too:
+            return load_file(path)
+        raise
     except MemoryError as error:
         raise DemonstrationError(
             f"{source}: there is not enough memory for it ({error}). Split it, or free some memory."
         ) from error
     object.__setattr__(demos, "files", (source.name,))  # not made again: every pair was checked already
     return demos
-
-
-def _load(known: Format, source: Path, obs_keys: tuple[str, ...], *, flat_too: bool) -> Demonstrations:
-    try:
-        if obs_keys and not known.has_obs_keys:
-            raise NoNamedPartsError(source, obs_keys)
-        return known.load(source, obs_keys=obs_keys) if obs_keys else known.load(source)
-    except NoNamedPartsError:
-        if not flat_too:
-            raise
-        return known.load(source)
 
 
 def save_demonstrations(
