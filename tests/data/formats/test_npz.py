@@ -41,25 +41,13 @@ def test_reads_what_numpy_writes(tmp_path: Path) -> None:
     [
         ({"action": None, "observations": np.ones(3)}, "no action; it holds obs, observations"),
         ({"obs": np.full((4, 3), np.inf)}, "obs holds 12 values .* inf in row 0, dimension 0"),
-        ({"obs": np.full((4, 3), 1e300)}, "infinite as float32"),
-        ({"obs": np.ones(4)}, r"obs has the shape \[4\]"),
-        ({"obs": np.ones((0, 3)), "action": np.ones((0, 1))}, "not a single pair"),
-        ({"action": np.ones((3, 1))}, r"action has the shape \[3, 1\]; expected \[4, 1\]"),
-        ({"episode": np.zeros(0, int)}, r"episode has the shape \[0\]; expected \[4\]"),
-        ({"episode": np.ones(4)}, "episode has the type float64; expected whole numbers"),
         ({"episode": [0, 0, -1, 0]}, "episode holds values from -1 to 0"),
-        (
-            {"demonstrator": [0, 0, 99999, 0]},
-            "demonstrator holds the id 99999; expected ids from 0 to 3",
-        ),
         ({"demonstrator": [0, 0, 0, 1], "demonstrator_names": ["me"]}, "the id 1; expected ids from 0 to 0"),
         ({"demonstrator_names": np.ones(1)}, "demonstrator_names has the shape"),
-        ({"expert": [0, 1, 2, 0]}, "expert holds values from 0 to 2"),
         ({"reward": np.ones((4, 1))}, r"reward has the shape \[4, 1\]; expected \[4\]"),
         ({"noise_rate": 0.5}, "noise_rate must be one number"),
         ({"noise_rate": np.nan}, "noise_rate must be one number"),
         ({"noise_rate": [0.1, 0.1]}, "noise_rate must be one number"),
-        ({"action": np.full((4, 1), "x")}, "action has the type <U1; expected numbers"),
     ],
 )
 def test_refuses_bad_arrays(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
