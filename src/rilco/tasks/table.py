@@ -94,7 +94,6 @@ class Task:
         """Environments of this task, stepped together."""
         self._require()
         if self.task is not None:
-            require_pybullet()
             from rilco.tasks.bullet import BulletBatch
 
             return BulletBatch(ROBOTS[self.task], num_envs)
@@ -106,7 +105,6 @@ class Task:
         """Observations and actions of the environment; one of the user's is built to find out."""
         self._require()
         if self.task is not None:
-            require_pybullet()
             robot = ROBOTS[self.task]
             # Actions as they are, since motors take +-1: the published numbers depend on it.
             return Spaces(Observations((Part("", robot.obs_dim),)), Actions((robot.action_dim,)))
@@ -116,6 +114,12 @@ class Task:
         """Raises unless there is an environment that may be made."""
         if not self.name:
             raise ConfigError("Choose an environment: --task NAME, or --env GYMNASIUM_ID.")
+        if self.task is not None and importlib.util.find_spec("pybullet") is None:
+            raise TaskError(
+                "The Bullet tasks need PyBullet, which is not installed here. Install it with "
+                "`pip install 'rilco[bullet]'` (wheels exist for Python 3.11 and older), or use --env with an "
+                "environment of your own."
+            )
         require_trust(self.name, self.named_by)
 
     def flatten(self, obs: Any) -> np.ndarray:
@@ -133,13 +137,3 @@ def _gym_spaces(task: Task) -> Spaces:
     from rilco.tasks.gym_batch import find_spaces
 
     return find_spaces(task.name, task.env_kwargs, task.obs_keys)
-
-
-def require_pybullet() -> None:
-    """Raises unless PyBullet is installed, without importing it."""
-    if importlib.util.find_spec("pybullet") is None:
-        raise TaskError(
-            "The Bullet tasks need PyBullet, which is not installed here. Install it with "
-            "`pip install 'rilco[bullet]'` (wheels exist for Python 3.11 and older), or use --env with an "
-            "environment of your own."
-        )

@@ -244,20 +244,16 @@ def _check_shapes(path: Path, one: _Episode, first: _Episode, last_obs: bool) ->
         raise DemonstrationError(
             f"{path}: {one.action.name} is an episode without a single pair. Leave it out."
         )
-    sames = [(one.action, first.action, pairs)]
-    sames += [(part, other, pairs + last_obs) for part, other in zip(one.obs, first.obs, strict=True)]
-    for part, other, rows in sames:
-        expected = (rows, *other.shape[1:])
+    shapes = [(one.action, (pairs, *first.action.shape[1:]))]
+    shapes += [
+        (part, (pairs + last_obs, *other.shape[1:])) for part, other in zip(one.obs, first.obs, strict=True)
+    ]
+    shapes += [(values, (pairs,)) for values in one.columns.values()]
+    for part, expected in shapes:
         if part.shape != expected or part.ndim not in (1, 2):
             raise DemonstrationError(
                 f"{path}: {part.name} has the shape {list(part.shape)}; expected {list(expected)}, to go with "
                 f"its {pairs} actions and with the other episodes. Check how the file was written."
-            )
-    for values in one.columns.values():
-        if values.shape != (pairs,):
-            raise DemonstrationError(
-                f"{path}: {values.name} has the shape {list(values.shape)}; expected {[pairs]}, one value for "
-                "each action. Check how the file was written."
             )
 
 
