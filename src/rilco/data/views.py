@@ -50,15 +50,13 @@ def _facts(one: Inspection) -> dict[str, str]:
     expert = "unknown" if one.noise_fraction is None else f"{1 - one.noise_fraction:.1%}"
     rate = "" if one.noise_rate is None else f" (noise rate {one.noise_rate:g})"
     lengths, returns = (statistics(values) for values in (one.lengths, one.returns))
-    known = returns["mean"] is not None
+    known, mean = returns["mean"] is not None, f"{number(returns['mean'])} ± {number(returns['std'])}"
     return {
         "pairs": f"{one.pairs:,}",
         "episodes": f"{one.episodes:,}",
         "length: min, median, max": _extent(lengths),
         "return: min, median, max": _extent(returns) if known else "unknown",
-        "return: mean ± spread": f"{number(returns['mean'])} ± {number(returns['std'])}"
-        if known
-        else "unknown",
+        "return: mean ± spread": mean if known else "unknown",
         "reward a pair": number(one.mean_reward) if known else "unknown",
         "demonstrators": f"{len(one.demonstrators):,}",
         "expert pairs": f"{expert}{rate}",

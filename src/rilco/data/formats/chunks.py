@@ -8,7 +8,6 @@ module reads them, and undoes gzip, LZF, shuffling and checksums.
 from __future__ import annotations
 
 import array
-import itertools
 import math
 import os
 import zlib
@@ -51,9 +50,7 @@ def _fill_from_chunks(rows: np.ndarray, dataset: h5py.Dataset) -> None:
             if offset[0] < len(rows):
                 stored = np.frombuffer(os.pread(file.fileno(), size, place), np.uint8)
                 used = [code for bit, code in enumerate(filters) if not mask >> bit & 1]
-                corner = tuple(
-                    itertools.starmap(slice, zip(offset, np.add(offset, dataset.chunks), strict=True))
-                )
+                corner = tuple(map(slice, offset, np.add(offset, dataset.chunks)))
                 _place(rows[corner], _unpack(stored, used, dataset), dataset)
 
 

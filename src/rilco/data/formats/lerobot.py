@@ -98,10 +98,11 @@ def _read_frames(path: Path, wanted: set[str]) -> Any:
         raise DemonstrationError(
             f"{path}: there is no file of frames, such as data/{_FIRST}. Copy the dataset again."
         )
-    tables: list[Any] = []
+    tables, size = [], 0
     for file in files:
         tables.append(arrow.read_parquet(file, lambda name: name in wanted))
-        check_size(path, sum(table.nbytes for table in tables))
+        size += tables[-1].nbytes
+        check_size(path, size)
     with parsing(path, "files of one dataset"):
         return pa.concat_tables(tables, promote_options="permissive")
 
