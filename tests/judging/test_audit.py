@@ -244,6 +244,26 @@ def test_episodes_to_delete_are_numbered_in_their_file(tmp_path: Path) -> None:
     wanted = list(range(GOOD, GOOD + BAD))
     assert [int(line) for line in text.splitlines() if not line.startswith("#")] == wanted
     assert f'--operation.type delete_episodes --operation.episode_indices "{wanted}"' in text
+    # As LeRobot 0.4.4 takes it; the dataset itself stays as it is.
+    assert (
+        f"# HF_LEROBOT_HOME={tmp_path} lerobot-edit-dataset --repo_id all.lerobot --new_repo_id all.lerobot_kept "
+        in text
+    )
+
+
+def test_episodes_to_delete_have_the_names_of_their_file(tmp_path: Path) -> None:
+    """Files of robosuite begin at demo_1, and where demonstrations were deleted there are gaps."""
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "all.robomimic.hdf5"
+    save_demonstrations(two_kinds(GOOD, BAD), path)
+    with h5py.File(path, "a") as file:
+        for k in reversed(range(GOOD + BAD)):
+            file.move(f"data/demo_{k}", f"data/demo_{2 * k + 1}")
+        for key in [key for key in file if key != "data"]:
+            del file[key]
+    audit(path).save(tmp_path / "out")
+    text = (tmp_path / "out" / "episodes_to_delete.txt").read_text()
+    assert text.splitlines() == [f"# {path}", *(f"demo_{2 * k + 1}" for k in range(GOOD, GOOD + BAD))]
 
 
 # --- what is known before is said before

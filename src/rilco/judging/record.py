@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -12,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from rilco.data.formats import robomimic
 from rilco.errors import AuditError, RilcoError, suggestion
 from rilco.files import as_record, read_object
 from rilco.judging.audit_config import AuditConfig
+from rilco.judging.before import plain
 from rilco.judging.opinion import Opinion
 from rilco.judging.verdict import Decision, Family, Judgement, Majority, Verdict
 
@@ -117,21 +120,32 @@ def to_csv(verdict: Verdict) -> str:
 
 
 def episodes_to_delete(verdict: Verdict, source: Source) -> str:
-    """The dropped demonstrations, by their number in each file; with the command where the file is LeRobot's."""
+    """The dropped demonstrations, by what each file calls them; with the command where the file is LeRobot's."""
     dropped = np.array([one.index for one in verdict.demonstrations if one.decision == "drop"], np.int64)
     if source.pieces or not source.episodes:
         return "".join(f"{index}\n" for index in dropped)
     lines, first = [], 0
     for file, count in zip(source.files, source.episodes, strict=True):
         mine = (dropped[(dropped >= first) & (dropped < first + count)] - first).tolist()
-        lines += [f"# {file}", *map(str, mine)] if mine else []
+        lines += [f"# {file}", *_called(Path(file), mine)] if mine else []
         if mine and (Path(file) / "meta" / "info.json").is_file():
+            # Its --root is another folder for what is read than for what is written.
+            home, name = shlex.quote(str(Path(file).parent)), shlex.quote(Path(file).name)
             lines.append(
-                f"# lerobot-edit-dataset --repo_id {Path(file).name} --root {file} "
+                f"# HF_LEROBOT_HOME={home} lerobot-edit-dataset --repo_id {name} --new_repo_id {name}_kept "
                 f'--operation.type delete_episodes --operation.episode_indices "{mine}"'
             )
         first += count
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{plain(line)}\n" for line in lines)
+
+
+def _called(file: Path, episodes: list[int]) -> list[str]:
+    """Their numbers; in a file of robomimic their names, which may begin at demo_1 and have gaps."""
+    try:
+        names = robomimic.names(file)
+        return [names[episode] for episode in episodes]
+    except (OSError, RilcoError):  # of another format, or no longer there
+        return list(map(str, episodes))
 
 
 def read_decisions(path: Path, verdict: Verdict) -> dict[int, Decision]:

@@ -157,7 +157,7 @@ def choose(path: Path, available: Mapping[str, int], wanted: Sequence[str]) -> l
         raise DemonstrationError(
             f"{path}: the observations are stored in {len(parts)} low-dimensional parts; with their numbers of "
             f"columns: {listing(parts, most=30)}. Expected one part, or to be told which ones to put side by "
-            "side: name them as observation keys (obs_keys), in order."
+            "side: name them as observation keys, in order (--obs-keys, or obs_keys in Python)."
         )
     return list(wanted) or list(available)
 

@@ -61,6 +61,12 @@ def save(demos: Demonstrations, path: Path, env: str | None = None) -> None:
         file[stretches.KEY] = np.frombuffer(stretches.to_bytes(demos, cut), np.uint8)
 
 
+def names(path: Path) -> list[str]:
+    """Of the episodes, in the order in which they are read."""
+    with parsing(path, "HDF5"), h5py.File(path, "r") as file:
+        return [group.name.rpartition("/")[2] for group in _groups(path, file)]
+
+
 def _groups(path: Path, file: h5py.File) -> list[h5py.Group]:
     data = hdf5.group(path, file, "data")
     names = {int(match[1]): name for name in map(str, data) if (match := _DEMO.fullmatch(name))}
