@@ -54,6 +54,14 @@ def write_atomically(path: Path, data: bytes) -> None:
             temporary.write_bytes(data)
 
 
+def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files of one folder: none is there before all are written, and the last one comes last."""
+    with writing(folder), contextlib.ExitStack() as renamed:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in reversed(list(files.items())):
+            renamed.enter_context(replacing(folder / name)).write_bytes(data)
+
+
 @contextlib.contextmanager
 def scratch(purpose: str) -> Iterator[Path]:
     """A folder among the system's temporary ones while the context lasts. What killed processes left is removed."""

@@ -358,6 +358,7 @@ def test_identical_demonstrations_are_no_two_kinds(tmp_path: Path) -> None:
     )
     made = audit(demos)
     assert "drop" not in made.verdict.decisions
+    assert made.notes == ("Copies of an earlier one, pair for pair: 9 of 10 demonstrations.",)
     assert made.save(tmp_path / "out").exists()
 
 
@@ -365,6 +366,7 @@ def test_constant_actions(tmp_path: Path) -> None:
     demos = dataclasses.replace(two_kinds(GOOD, BAD), action=np.ones((40 * (GOOD + BAD), 2)))
     made = audit(demos)
     assert len(made.verdict.demonstrations) == GOOD + BAD
+    assert made.notes[0].startswith("All actions are the same")
     assert made.save(tmp_path / "out").exists()
 
 
@@ -374,6 +376,7 @@ def test_some_demonstrations_may_be_too_short(tmp_path: Path) -> None:
     made = audit(short)
     assert made.verdict.decisions[-1] == "unsure"
     assert made.verdict.demonstrations[-1].family == -1
+    assert f"1 of {GOOD + BAD} demonstrations, of fewer than 5 pairs" in made.notes[0]
     made.save(tmp_path / "out")
     assert load_audit(tmp_path / "out", short).verdict.demonstrations == made.verdict.demonstrations
 

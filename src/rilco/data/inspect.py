@@ -176,7 +176,7 @@ def inspect(
         assumed_bounds=assumed,
         noise_rate=demos.noise_rate,
         noise_fraction=demos.noise_fraction,
-        digests=list(_digests(demos)),
+        digests=list(digests(demos)),
     )
 
 
@@ -207,7 +207,8 @@ def measure(array: np.ndarray, bounds: Bounds = (-math.inf, math.inf)) -> Dimens
     return Dimensions(int(rows_outside.sum()), *columns)
 
 
-def _digests(demos: Demonstrations) -> Iterator[bytes]:
+def digests(demos: Demonstrations) -> Iterator[bytes]:
+    """Of each episode; equal for those that are equal pair for pair."""
     for k in range(len(demos.index)):
         rows = demos.index.rows(k)
         digest = hashlib.blake2b(digest_size=16)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rilco.data.formats import save_demonstrations, target_format
+from rilco.data.inspect import digests
 from rilco.data.record import Demonstrations
 from rilco.errors import AuditError, ConfigError, RilcoError
 from rilco.files import scratch
@@ -35,14 +36,26 @@ def check_demonstrations(demos: Demonstrations, config: JudgingConfig) -> tuple[
             f"longest has {length.max()}. Does every row have an episode number of its own? Leave the numbers out, and "
             "judge the rows in pieces: --pieces 50."
         )
-    long_enough = int((length >= config.min_pairs).sum())
-    if long_enough >= config.min_demonstrations:
-        return _absurd(demos)
-    few = (
-        f"Only {plural(long_enough, 'demonstration')} of at least {config.min_pairs} pairs: too few to compare, so all are "
-        f"unsure. Give at least {config.min_demonstrations}, or judge in pieces: --pieces 50."
-    )
-    return (few, *_absurd(demos))
+    long_enough, notes = int((length >= config.min_pairs).sum()), []
+    if long_enough < config.min_demonstrations:
+        notes.append(
+            f"Only {plural(long_enough, 'demonstration')} of at least {config.min_pairs} pairs: too few to compare, so all "
+            f"are unsure. Give at least {config.min_demonstrations}, or judge in pieces: --pieces 50."
+        )
+    elif long_enough < len(length):
+        notes.append(
+            f"Too short to be judged, and so unsure: {len(length) - long_enough:,} of {len(length):,} demonstrations, of fewer "
+            f"than {config.min_pairs} pairs."
+        )
+    if (demos.action == demos.action[0]).all():
+        notes.append(
+            "All actions are the same: only where demonstrations go can be judged. Is that the right column?"
+        )
+    if repeated := len(length) - len(set(digests(demos))):
+        notes.append(
+            f"Copies of an earlier one, pair for pair: {repeated:,} of {len(length):,} demonstrations."
+        )
+    return (*notes, *_absurd(demos))
 
 
 def _absurd(demos: Demonstrations) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from rilco.data.formats.files import atomic_write
 from rilco.data.loading import Given, from_memory, load_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import AuditError, ConfigError
-from rilco.files import write_atomically
+from rilco.files import write_together
 from rilco.judging import record
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.joining import apply_cut, apply_decisions
@@ -92,11 +92,9 @@ class Audit:
         """Write audit.json, demonstrations.csv, pairs.npz and the page into a folder; returns the page's path."""
         out = Path(folder)
         gallery = take_pictures(self.verdict, self.demonstrations, self.task) if pictures else Gallery()
-        # Everything is made before anything is written, and audit.json comes last.
         files = {record.PAGE: render_page(self, gallery).encode("utf-8", "replace")}
         files |= record.write_record(self.verdict, self.source, self.config, self.scores, self.notes)
-        for name, data in files.items():
-            write_atomically(out / name, data)
+        write_together(out, files)
         return out / record.PAGE
 
 

@@ -16,8 +16,8 @@ import pytest
 from rilco.data.formats import FORMATS, find_files, load_file, save_demonstrations
 from rilco.data.formats.files import atomic_write
 from rilco.data.record import Demonstrations
-from rilco.errors import ConfigError, DemonstrationError
-from rilco.files import write_atomically
+from rilco.errors import ConfigError, DemonstrationError, WriteError
+from rilco.files import write_atomically, write_together
 
 FEW = Demonstrations(np.ones((2, 1)), np.ones((2, 1)))
 
@@ -264,6 +264,18 @@ def test_the_folder_is_synced_after_the_renaming(tmp_path: Path, monkeypatch: py
     first, second = (calls[: calls.index("rename") + 2], calls[calls.index("rename") + 2 :])
     assert [Path(name).name for name in first[1:]] == ["inside", "part", "rename", tmp_path.name]
     assert [Path(name).name for name in second[1:]] == ["rename", tmp_path.name]
+
+
+def test_files_that_belong_together_come_together(tmp_path: Path) -> None:
+    write_together(tmp_path / "new", {"page": b"1", "record": b"1"})
+    assert {path.name: path.read_bytes() for path in (tmp_path / "new").iterdir()} == {
+        "page": b"1",
+        "record": b"1",
+    }
+    with pytest.raises(WriteError):
+        write_together(tmp_path / "new", {"no folder/page": b"2", "record": b"2"})
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["page", "record"]
+    assert (tmp_path / "new" / "record").read_bytes() == b"1"
 
 
 @pytest.mark.parametrize(
