@@ -84,6 +84,7 @@ def draw(rows: list[tuple[int, int, dict[str, float]]], file: Path) -> None:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     figure, axes = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
     for panel, name, label in (
@@ -94,7 +95,10 @@ def draw(rows: list[tuple[int, int, dict[str, float]]], file: Path) -> None:
             some = sorted((pairs, row[name]) for count, pairs, row in rows if (pairs == 20 * count) == short)
             panel.plot(*zip(*some, strict=True), marker="o", label=words)
         panel.set(xscale="log", yscale="log", xlabel="pairs", ylabel=label)
-    axes[0].legend(frameon=False)
+        panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        panel.yaxis.set_major_formatter("{x:g}")
+        panel.yaxis.set_minor_formatter(NullFormatter())
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False)
     figure.savefig(file, dpi=150)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from tests.judging.examples import make_audit, two_kinds
 
+from rilco.cli.audit import describe
 from rilco.judging.audit import Audit
 from rilco.judging.opinion import OWN
 from rilco.judging.page import headline, page_data, percent, render_page
@@ -61,12 +62,14 @@ def test_of_many_files_the_first_are_named_and_the_others_counted() -> None:
     assert "<title>Audit of a.npz, b.npz, c.npz and 2 more</title>" in text
 
 
-def test_where_the_majority_is_in_doubt_nothing_says_sure() -> None:
+def test_where_the_majority_is_in_doubt_nothing_says_sure(capsys: pytest.CaptureFixture[str]) -> None:
     made = make_audit()
     doubted = dataclasses.replace(made.verdict.majority, agree=False)
     verdict = dataclasses.replace(made.verdict, majority=doubted, confidence=0.8)
     text = render_page(dataclasses.replace(made, verdict=verdict))
-    assert "<strong>Not sure</strong>" in text
+    assert "<strong>Not sure</strong> <span></span>" in text
+    describe(dataclasses.replace(made, verdict=verdict))
+    assert "% sure" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

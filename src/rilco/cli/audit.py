@@ -169,12 +169,12 @@ def _of_data(options: dict[str, Any], out: Path, how: dict[str, Any]) -> Audit:
 
 def describe(made: Audit) -> None:
     """Print the verdict in a few lines, and how it compares with the labels where there are any."""
-    from rilco.judging.page import headline, percent
+    from rilco.judging.page import headline, how_sure, percent
     from rilco.judging.verdict import compare
 
     verdict = made.verdict
-    sure = "" if all(verdict.decisions == "unsure") else f" ({percent(verdict.confidence)} sure)"
-    click.echo(f"{headline(verdict)}{sure}. {verdict.summary}")
+    sure = how_sure(verdict)
+    click.echo(f"{headline(verdict)}{'' if sure is None else f' ({percent(sure)} sure)'}. {verdict.summary}")
     click.echo(f"Assumed: {verdict.assumption} {capitalised(verdict.majority.sentence)}")
     for opinion in verdict.opinions:
         click.echo(f"  {opinion.judge}: {'' if opinion.standing > 0 else 'abstains. '}{opinion.why}")

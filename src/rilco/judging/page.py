@@ -150,9 +150,7 @@ def _words(audit: Audit) -> dict[str, str]:
     files = [plain(Path(file).name) for file in audit.source.files] or ["demonstrations"]
     named = audit.source.environment or listed(files, most=3)
     total = max(1, sum(pairs.values()))
-    undecided = counts["unsure"] == len(judged)
-    # Where the majority is in doubt the assumption says so, and this must not say otherwise.
-    sure = verdict.confidence if verdict.majority.agree else 0.0
+    sure = how_sure(verdict)
     return {
         "title": f"Audit of {named}",
         "named": named,
@@ -160,12 +158,18 @@ def _words(audit: Audit) -> dict[str, str]:
         "summary": verdict.summary,
         "assumption": verdict.assumption,
         "majority": capitalised(verdict.majority.sentence),
-        "sure": "Undecided" if undecided else next(word for least, word in _SURE if sure >= least),
-        "confidence": "" if undecided else percent(verdict.confidence),
+        "sure": "Not sure" if sure is None else next(word for least, word in _SURE if sure >= least),
+        "confidence": "" if sure is None else percent(sure),
         **{word: f"{counts[word]:,}" for word in counts},
         **{f"{word}_share": f"{percent(pairs[word] / total)} of the pairs" for word in pairs},
         "notes": " ".join(audit.notes),
     }
+
+
+def how_sure(verdict: Verdict) -> float | None:
+    """None where nothing is decided, or where the words say that the majority is in doubt: a number would say otherwise."""
+    decided = verdict.majority.agree and not all(verdict.decisions == "unsure")
+    return verdict.confidence if decided else None
 
 
 def headline(verdict: Verdict) -> str:
