@@ -35,6 +35,7 @@ class Page:
         path.write_text(render_page(audit, gallery))
         driver.get_log("browser")  # forget what earlier pages said
         driver.get(path.as_uri())
+        self.settle()  # rows are drawn once more when the page has its size
 
     def run(self, script: str, *arguments: Any) -> Any:
         return self.driver.execute_script(script, *arguments)
