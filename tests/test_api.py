@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
+import h5py
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from tests.environments import Drift, Units, env_id
 
 import rilco
+from rilco.data.run_data import read_demonstrations
 
 SETTINGS = {
     "num_envs": 4,
@@ -325,10 +327,44 @@ def test_named_observations_in_memory_come_in_the_order_of_the_environment(tmp_p
     given = {"obs": obs, "action": side, "episode": np.repeat(np.arange(2), 6)}
     rilco.audit(given, obs_keys=keys).save(tmp_path / "audit", pictures=False)
     assert rilco.load_audit(tmp_path / "audit", given).demonstrations.obs.tolist() == stored.tolist()
+    named = rilco.load_demonstrations((obs, side), obs_keys="state/y, clock")
+    assert named.obs.tolist() == stored.tolist()
     with pytest.raises(rilco.RilcoError, match="no low-dimensional observation 'speed'"):
         rilco.load_demonstrations({"obs": obs, "action": side}, obs_keys=["speed"])
     with pytest.raises(rilco.RilcoError, match="different numbers of pairs: clock 3, state/a 12"):
         rilco.load_demonstrations({"obs": {**obs, "clock": clock[:3]}, "action": side})
+
+
+def test_parts_that_an_environment_does_not_show_are_left_out_and_those_that_it_does_must_be_there(
+    tmp_path: Path,
+) -> None:
+    """In memory and in a file alike. With the part that is too much there are as many columns as the environment has."""
+    parts = {
+        "clock": np.arange(12.0)[:, None],
+        "state/a": np.arange(12)[:, None] % 2,
+        "state/y": np.ones((12, 2)),
+    }
+    more = {"also": np.full((12, 1), 7.0), **parts}
+    with h5py.File(tmp_path / "more.hdf5", "w") as file:
+        file["data/demo_0/actions"] = np.arange(12)[:, None] % 2
+        for name, part in more.items():
+            file[f"data/demo_0/obs/{name}"] = part
+    settings = {**SETTINGS, "classifier.batch": 4, "classifier.candidates": 4, "classifier.selected": 2}
+    for number, given in enumerate([(more, np.arange(12) % 2), tmp_path / "more.hdf5"]):
+        options = {"env": env_id("Named"), "steps": 20, "settings": settings}
+        run = train(tmp_path / str(number), demos=given, **options)
+        seen = read_demonstrations(run.config)
+        assert seen is not None
+        assert seen.obs[:3].tolist() == [[0, 1, 0, 1, 1], [1, 0, 1, 1, 1], [2, 1, 0, 1, 1]]
+        with pytest.raises(rilco.RilcoError, match="too few for an audit"):  # they fit
+            rilco.audit(given, env=env_id("Named"), steps=20)
+        with pytest.raises(rilco.RilcoError, match="no observation 'state/place'; it has clock"):
+            rilco.audit(given, env=env_id("Named"), steps=20, obs_keys=["state/place"])
+    del more["clock"]
+    for act in (rilco.train, rilco.audit, rilco.clone):
+        out = {"out": tmp_path / "never"} if act is rilco.train else {}
+        with pytest.raises(rilco.RilcoError, match="no low-dimensional observation 'clock'"):
+            act(**out, demos=(more, np.arange(12) % 2), env=env_id("Named"))
 
 
 def test_one_non_expert_may_be_mixed_in_as_it_is() -> None:
@@ -416,6 +452,7 @@ CHOICES = np.arange(PAIRS) % 2  # of Steps there are more
         ({"demos": None}, "needs demonstrations.*audit.kept is None where"),
         ({"callback": "print"}, "callback='print': expected a function"),
         ({"callback": [print, None]}, r"callback=\[.*None\]: expected a function"),
+        ({"callback": rilco.TensorBoard}, r"callback=<class .*TensorBoard'>: expected a function"),
         ({"demos": changed(action=100 * demonstrations().action)}, "times as large .* other units"),
     ],
     ids=lambda value: value.replace(" ", "-")[:30] if isinstance(value, str) else "",
@@ -434,8 +471,9 @@ def test_observations_that_grow_too_large_later_end_the_run(tmp_path: Path) -> N
 def test_an_id_that_workers_do_not_know_is_told_how_to_name(tmp_path: Path) -> None:
     gymnasium.register("OnlyHere-v0", entry_point="tests.environments:Drift")
     try:
-        with pytest.raises(rilco.RilcoError, match="know no id that only your program registers"):
+        with pytest.raises(rilco.RilcoError, match="know no id that only your program registers") as caught:
             train(tmp_path / "run", env="OnlyHere-v0", demos=demonstrations())
+        assert "Traceback" not in str(caught.value)
     finally:
         gymnasium.registry.pop("OnlyHere-v0")
 

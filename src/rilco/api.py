@@ -84,15 +84,14 @@ def train(
         "start_from": folder / START if isinstance(start_from, Policy) else start_from,
     }
     config = make_config({**options, **(settings or {})}, stored=RunConfig.load(out) if resume else None)
-    written: dict[str, Callable[[Path], None]] = {}
-    if own:
-        written[DEMONSTRATIONS] = functools.partial(
-            save_demonstrations, from_memory(demos, config.task.obs_keys)
-        )
-    if isinstance(start_from, Policy):
-        written[START] = start_from.save
     if trust_env:
         trust(config.task.name)
+    written: dict[str, Callable[[Path], None]] = {}
+    if own:
+        held = from_memory(demos, config.task.shown() or config.task.obs_keys)
+        written[DEMONSTRATIONS] = functools.partial(save_demonstrations, held)
+    if isinstance(start_from, Policy):
+        written[START] = start_from.save
     how = How(workers=workers, quiet=quiet, callbacks=_callbacks(callback))
     if not resume:
         check_free(folder)
@@ -128,7 +127,9 @@ def _written(folder: Path, files: Mapping[str, Callable[[Path], None]], *, resum
 
 def _callbacks(given: Any) -> tuple[Callback, ...]:
     several = (given,) if callable(given) else given
-    if not isinstance(several, list | tuple) or not all(map(callable, several)):
+    if not isinstance(several, list | tuple) or not all(
+        callable(c) and not isinstance(c, type) for c in several
+    ):
         raise ConfigError(f"callback={given!r}: expected a function of a line of metrics, or a list of them.")
     return tuple(several)
 

@@ -16,6 +16,7 @@ from rilco.errors import ConfigError, suggestion
 from rilco.files import fits
 from rilco.methods import check_options, find
 from rilco.policy.saved import shipped_name
+from rilco.tasks.observations import read_keys
 from rilco.tasks.table import Task
 
 # Options that are spelled shorter than the field they set.
@@ -125,7 +126,7 @@ def _top_level(name: str, value: Any, base: RunConfig) -> Any:
     if name == "start_from":
         return value if isinstance(value, str) and shipped_name(value) else _paths([value], name)[0]
     if name == "obs_keys":
-        return _keys(value)
+        return read_keys(value)
     if dataclasses.is_dataclass(getattr(base, name)):
         first = dataclasses.fields(getattr(base, name))[0].name
         raise ConfigError(f"{name}: is set field by field, for example {name}.{first}=VALUE.")
@@ -186,13 +187,6 @@ def _require_field(record: type, name: str, shown: str) -> None:
         known = [*(own for own in known if own != "version"), "env", "env_kwargs"]
     if name not in known:
         raise ConfigError(f"{shown}: no such option; known are {', '.join(known)}.{suggestion(name, known)}")
-
-
-def _keys(value: Any) -> tuple[str, ...]:
-    keys = value.split(",") if isinstance(value, str) else value
-    if not isinstance(keys, list | tuple) or not all(isinstance(key, str) for key in keys):
-        raise ConfigError(f"obs_keys: expected names, for example pos,vel; got {value!r}.")
-    return tuple(key.strip() for key in keys if key.strip())
 
 
 def _paths(paths: Any, name: str) -> tuple[str, ...]:

@@ -183,7 +183,9 @@ def test_observations_may_be_given_as_the_environment_gives_them(tmp_path: Path)
         policy.predict({"clock": 1.0, "state": {"side": 3}})
     with pytest.raises(RilcoError, match=r"shapes \[\[2, 1\], \[1\]\]"):
         policy.predict({"clock": flat[:, :1], "state": {"side": np.array([2])}})
-    with pytest.raises(ValueError, match="knows no names"):
+    with pytest.raises(ValueError, match=r"shape \(3,\) or \(n, 3\), got \(4,\)"):
+        policy.predict(np.zeros(4))
+    with pytest.raises(ValueError, match=r"knows no names .*flatten\(obs\)"):
         load_policy(write(tmp_path / "b.safetensors")).predict(one)
 
 

@@ -59,7 +59,7 @@ def test_specifications() -> None:
     assert task.env_kwargs == {"sutton_barto_reward": True, "max_episode_steps": 7}
     assert task.dimensions() == (4, 2)
     own = Task(env=gymnasium.spec("Drift-v0"))
-    assert own.env == env_id("Drift")
+    assert own.env == Task(env="Drift-v0").env == env_id("Drift"), "workers import its module"
     wrapped = gymnasium.wrappers.FlattenObservation(gymnasium.make("CartPole-v1"))
     assert wrapped.spec is not None
     with pytest.raises(ConfigError, match="has wrappers"):

@@ -28,7 +28,7 @@ def load_for(
     seed: int | None = None,
 ) -> Demonstrations:
     """Load demonstrations that fit an environment. Of named parts of observations those are used that it shows."""
-    names = task.spaces().observations.names if task.name else ()
+    names = task.shown()
     keys, flat_too = names or obs_keys, bool(names)
     return fit(load_demonstrations(given, noise_rate, seed=seed, obs_keys=keys, flat_too=flat_too), task)
 

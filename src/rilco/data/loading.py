@@ -15,6 +15,7 @@ from rilco.data.formats.files import choose
 from rilco.data.mixing import mix
 from rilco.data.record import Demonstrations, concatenate, source_names
 from rilco.errors import DemonstrationError, check_noise_rate
+from rilco.tasks.observations import read_keys
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Given = Demonstrations | Paths | Mapping[str, Any] | Sequence[Any]
@@ -109,7 +110,7 @@ def _side_by_side(obs: Any, wanted: Sequence[str]) -> Any:
         return obs
     parts = {name: np.reshape(part, (len(part), -1)) for name, part in _leaves(obs)}
     columns = {name: parts[name].shape[1] for name in sorted(parts)}
-    names = choose(Path("demonstrations"), columns, wanted or list(columns))
+    names = choose(Path("demonstrations"), columns, read_keys(wanted) or list(columns))
     if len({len(parts[name]) for name in names}) > 1:
         lengths = ", ".join(f"{name} {len(parts[name]):,}" for name in names)
         raise DemonstrationError(

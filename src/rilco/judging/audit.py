@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rilco.data.formats import find_files, load_file, save_demonstrations
-from rilco.data.loading import Given, Paths, from_memory, load_demonstrations
+from rilco.data.loading import Given, Paths, are_paths, from_memory, load_demonstrations
 from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import AuditError
 from rilco.files import scratch
@@ -25,6 +25,7 @@ from rilco.judging.result import Audit, load_audit
 from rilco.judging.windows import in_pieces
 from rilco.runs.how import How
 from rilco.runs.paths import DEMONSTRATIONS
+from rilco.tasks.observations import read_keys
 from rilco.tasks.trust import trust
 
 if TYPE_CHECKING:
@@ -77,33 +78,33 @@ def audit(
     """
     from rilco.options import make_config
 
-    held = None if demos is None else from_memory(demos, obs_keys)
-    run_config = None
+    run_config, obs_keys = None, read_keys(obs_keys)
+    shown: tuple[str, ...] = ()
+    in_memory = demos is not None and not are_paths(demos)
     if env is not None or task is not None:
-        given = None if isinstance(held, Demonstrations) else held
         wanted: dict[str, Any] = {
             "task": task,
             "env": env,
             "env_kwargs": env_kwargs,
-            "demos": given,
+            "demos": DEMONSTRATIONS if in_memory else demos,  # written where training needs them
             "noise_rate": noise_rate,
             "demo_kind": demo_kind,
         }
         wanted |= {
-            "obs_keys": tuple(obs_keys) or None,
+            "obs_keys": obs_keys or None,
             "steps": steps,
             "seed": seed,
             "method": "ril-co",
         }
-        if isinstance(held, Demonstrations):
-            wanted["demos"] = DEMONSTRATIONS  # written where training needs it
         run_config = make_config(wanted | dict(settings or {}))
-    loaded, source = _load(held, run_config, noise_rate, seed, obs_keys)
+        shown = () if offline else run_config.task.shown()
+    held = None if demos is None else from_memory(demos, shown or obs_keys)
+    loaded, source = _load(held, run_config, noise_rate, seed, obs_keys, shown)
     check(loaded)
     source = dataclasses.replace(source, pieces=pieces, good=tuple(map(str, good)), bad=tuple(map(str, bad)))
     classify = None
     if run_config is not None and not offline:
-        memory = loaded if isinstance(held, Demonstrations) else None
+        memory = loaded if in_memory else None
         options = {"seeds": seeds, "pieces": pieces, "how": how or How(quiet=True)}
         classify = _training(run_config, None if out is None else Path(out), memory, config, options)
     return _judge(loaded, source, config, run_config, classify, good, bad, cut, progress, say)
@@ -136,7 +137,10 @@ def audit_run(
         trust(run_config.task.name)
     if not offline:
         check_auditable(run_config, run.path)
-    loaded, source = _load(None, run_config, run_config.noise_rate, run_config.seed, run_config.obs_keys)
+    shown = () if offline else run_config.task.shown()
+    loaded, source = _load(
+        None, run_config, run_config.noise_rate, run_config.seed, run_config.obs_keys, shown
+    )
     check(loaded)
     source = dataclasses.replace(source, pieces=pieces, good=tuple(map(str, good)), bad=tuple(map(str, bad)))
 
@@ -157,12 +161,14 @@ def _load(
     noise_rate: float | None,
     seed: int,
     obs_keys: Sequence[str],
+    shown: Sequence[str],
 ) -> tuple[Demonstrations, Source]:
-    """The demonstrations, and where to find them again."""
+    """The demonstrations, and where to find them again. Of named parts, those that an environment has shown are taken."""
+    keys: dict[str, Any] = {"obs_keys": tuple(shown or obs_keys), "flat_too": bool(shown)}
     environment = None if config is None else config.task.name
     if isinstance(demos, Demonstrations):
         return demos, Source(
-            obs_keys=tuple(obs_keys), environment=environment, fingerprint=demos.fingerprint()
+            obs_keys=keys["obs_keys"], environment=environment, fingerprint=demos.fingerprint()
         )
     files: Sequence[str | os.PathLike[str]]
     if config is not None and not config.demos:
@@ -178,17 +184,17 @@ def _load(
     files = find_files(files)
     episodes: tuple[int, ...] = ()
     if noise_rate is None:
-        parts = [load_file(file, obs_keys=obs_keys) for file in files]
+        parts = [load_file(file, **keys) for file in files]
         episodes = tuple(len(np.unique(part.episode)) for part in parts)
         loaded = concatenate(parts)
     else:
-        loaded = load_demonstrations(files, noise_rate, seed=seed, obs_keys=obs_keys)
+        loaded = load_demonstrations(files, noise_rate, seed=seed, **keys)
     return loaded, Source(
         tuple(str(file.absolute()) for file in files),
         episodes,
         noise_rate,
         seed,
-        tuple(obs_keys),
+        keys["obs_keys"],
         environment=environment,
         fingerprint=loaded.fingerprint(),
     )

@@ -15,7 +15,7 @@ class AuditConfig:
     Distances between scores are in units of the way from the learner's mean score up to the majority's.
     """
 
-    judges: JudgingConfig = field(default_factory=JudgingConfig)
+    judges: JudgingConfig = field(default_factory=JudgingConfig, repr=False)
     """Of the judges that need no simulator."""
     alone: float = 0.85
     """Most confidence where RIL-Co's classifiers alone see something. By themselves they were sure and wrong on four of

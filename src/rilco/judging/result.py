@@ -117,7 +117,8 @@ def load_audit(
         )
     loaded = source.files if given is None else given
     if not isinstance(loaded, Demonstrations):
-        loaded = load_demonstrations(loaded, source.noise_rate, seed=source.seed, obs_keys=source.obs_keys)
+        how: dict[str, Any] = {"obs_keys": source.obs_keys, "flat_too": True}
+        loaded = load_demonstrations(loaded, source.noise_rate, seed=source.seed, **how)
     if loaded.fingerprint() != source.fingerprint:
         raise AuditError(
             f"{folder}: the demonstrations have changed since they were judged. Give those that were (--demos), or audit again."

@@ -111,10 +111,14 @@ class Policy:
 
     def _flatten(self, obs: Any) -> np.ndarray:
         """[obs_dim] or [n, obs_dim] float32."""
-        parts = self.card.get("observations")
+        parts = self.card.get("observations") or ()
         if isinstance(obs, Mapping) and not parts:
-            raise ValueError("predict: this policy knows no names of observations; expected an array.")
-        if parts and (isinstance(obs, Mapping) or np.shape(obs)[-1:] != (self.obs_dim,)):
+            raise ValueError(
+                "predict: this policy knows no names of observations; expected an array. `rilco.Task(env=...).flatten(obs)` "
+                "makes one; a policy that is trained or cloned with env= takes dictionaries."
+            )
+        numbers = not any(part["name"] for part in parts)
+        if parts and (isinstance(obs, Mapping) or (numbers and np.shape(obs)[-1:] != (self.obs_dim,))):
             obs = Observations.from_json(parts).flatten_batch(obs, "predict")
         flat = np.asarray(obs, np.float32)
         if flat.ndim not in (1, 2) or flat.shape[-1] != self.obs_dim:

@@ -190,8 +190,7 @@ class RolloutPool:
                 except (EOFError, OSError):
                     raise self._lost(i, command) from None
                 if not reply["ok"]:
-                    said = f"Its traceback:\n\n{reply['traceback'].rstrip()}"
-                    raise self._stopped(i, f"raised during {command!r}; the run was stopped. {said}")
+                    raise self._stopped(i, f"raised during {command!r}; the run was stopped. {reply['said']}")
                 answers[i] = reply["answer"]
         return [answers[i] for i in wanted]
 

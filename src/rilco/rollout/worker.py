@@ -17,6 +17,7 @@ import traceback
 from multiprocessing.connection import Connection
 from typing import Any
 
+from rilco.errors import RilcoError
 from rilco.files import as_record
 from rilco.rollout.actor import EnvironmentSlice
 from rilco.rollout.layout import SharedArrays, Sizes
@@ -37,8 +38,10 @@ def serve(connection: Connection, memory: int) -> None:
                 else:
                     answer = getattr(worker, message["command"])(**message["arguments"])
                 reply = {"ok": True, "answer": answer}
+            except RilcoError as error:  # what to do stands in it
+                reply = {"ok": False, "said": str(error)}
             except Exception:
-                reply = {"ok": False, "traceback": traceback.format_exc()}
+                reply = {"ok": False, "said": f"Its traceback:\n\n{traceback.format_exc().rstrip()}"}
             connection.send_bytes(json.dumps(reply).encode())
     except (EOFError, OSError):
         pass  # the learner has finished, or is gone

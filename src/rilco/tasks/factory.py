@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.metadata
 import json
 import operator
 from collections.abc import Callable, Mapping
@@ -35,8 +36,9 @@ def name_environment(env: Any, kwargs: Mapping[str, Any]) -> tuple[str, dict[str
                 f"env={env}: a partial may only set keyword arguments, so that they can be stored."
             )
         return name_environment(env.func, {**env.keywords, **kwargs})
-    if isinstance(env, EnvSpec):
-        return _name_specification(env, kwargs)
+    spec = gymnasium.registry.get(env) if isinstance(env, str) else env
+    if isinstance(spec, EnvSpec) and (spec is env or not _known_everywhere(spec)):
+        return _name_specification(spec, kwargs)
     if isinstance(env, str):
         return env, _storable(env, kwargs)
     if isinstance(env, gymnasium.Env) or not callable(env):
@@ -103,23 +105,34 @@ def _name_callable(factory: Callable[..., Any]) -> str:
 
 
 def _name_specification(spec: EnvSpec, kwargs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    if spec.additional_wrappers or spec.entry_point is None:
-        raise ConfigError(
-            f"env={spec.id}: the specification has wrappers or no entry point. Give a function that makes the wrapped "
-            f"environment. {MOVE_IT}"
-        )
-    entry = spec.entry_point if isinstance(spec.entry_point, str) else _name_callable(spec.entry_point)
     registered = gymnasium.registry.get(spec.id)
     if registered is None:
         raise ConfigError(
             f"env={spec.id}: no environment of that id is registered. Register it in a module, and import that first."
         )
-    given = {**spec.kwargs, **kwargs}
+    if spec.additional_wrappers != registered.additional_wrappers or spec.entry_point is None:
+        raise ConfigError(
+            f"env={spec.id}: the specification has wrappers or no entry point. Give a function that makes the wrapped "
+            f"environment. {MOVE_IT}"
+        )
+    given = {name: value for name, value in spec.kwargs.items() if registered.kwargs.get(name) != value}
     if spec.max_episode_steps != registered.max_episode_steps:
-        given.setdefault("max_episode_steps", spec.max_episode_steps)
-    module = entry.partition(":")[0]
-    name = spec.id if module.split(".")[0] in ("gymnasium", "rilco") else f"{module}:{spec.id}"
-    return name, _storable(name, given)
+        given["max_episode_steps"] = spec.max_episode_steps
+    name = spec.id if _known_everywhere(spec) else f"{_module_of(spec)}:{spec.id}"
+    return name, _storable(name, {**given, **kwargs})
+
+
+def _known_everywhere(spec: EnvSpec) -> bool:
+    """Whether a new process knows the id: Gymnasium or one of its plugins registers it, or rilco does."""
+    plugins = [entry.module for entry in importlib.metadata.entry_points(group="gymnasium.envs")]
+    roots = {module.split(".")[0] for module in ("gymnasium", "rilco", *plugins)}
+    return _module_of(spec).split(".")[0] in roots
+
+
+def _module_of(spec: EnvSpec) -> str:
+    """The module that an environment comes from, and that is expected to register it."""
+    entry = spec.entry_point or ""
+    return (entry if isinstance(entry, str) else _name_callable(entry)).partition(":")[0]
 
 
 def _storable(name: str, kwargs: Mapping[str, Any]) -> dict[str, Any]:

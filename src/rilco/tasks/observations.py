@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rilco.errors import DemonstrationError, RunError, TaskError
+from rilco.errors import ConfigError, DemonstrationError, RunError, TaskError
 from rilco.files import as_record
 from rilco.tasks.actions import one_hot
 
@@ -134,6 +134,14 @@ class Observations:
         columns = np.split(obs, np.cumsum([part.width for part in self.parts])[:-1], axis=1)
         named = {part.name: values for part, values in zip(self.parts, columns, strict=True)}
         return np.concatenate([named[name] for name in names], axis=1)
+
+
+def read_keys(value: Any) -> tuple[str, ...]:
+    """Names of parts as a user gives them: `pos,vel` or a list."""
+    keys = value.split(",") if isinstance(value, str) else value
+    if not isinstance(keys, list | tuple) or not all(isinstance(key, str) for key in keys):
+        raise ConfigError(f"obs_keys: expected names, for example pos,vel; got {value!r}.")
+    return tuple(key.strip() for key in keys if key.strip())
 
 
 def _entry(obs: Any, name: str, where: str) -> Any:

@@ -53,7 +53,7 @@ class Task:
         if self.env is None:
             if self.env_kwargs:
                 raise ConfigError(f"--env-kwargs: --task {self.task} takes none. They go with --env.")
-        elif not isinstance(self.env, str) or self.env_kwargs:
+        elif not isinstance(self.env, str) or self.env_kwargs or ":" not in self.env:
             from rilco.tasks.factory import name_environment
 
             env, kwargs = name_environment(self.env, self.env_kwargs)
@@ -121,6 +121,10 @@ class Task:
                 "environment of your own."
             )
         require_trust(self.name, self.named_by)
+
+    def shown(self) -> tuple[str, ...]:
+        """Names of the parts of an observation, to be looked for in demonstrations; empty where it is an array."""
+        return self.spaces().observations.names if self.env else ()
 
     def flatten(self, obs: Any) -> np.ndarray:
         """An observation of the environment, such as a dictionary, as the vector that `Policy.predict` takes."""

@@ -13,6 +13,7 @@ from rilco.data.formats.hdf5 import SIGNATURE as HDF5
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
 from rilco.outside import import_modules
+from rilco.tasks.observations import read_keys
 from rilco.words import listing
 
 
@@ -108,7 +109,7 @@ def load_file(
     A Minari dataset can also be named by its id, `minari:hopper/expert-v0`. Where a format stores observations in
     named parts, `obs_keys` says which to put side by side. With `flat_too`, observations without parts are fine, too.
     """
-    obs_keys = (obs_keys,) if isinstance(obs_keys, str) else tuple(obs_keys)
+    obs_keys = read_keys(obs_keys)
     source = _locate(path)
     known = _format_of(source)
     if len(set(obs_keys)) < len(obs_keys):
