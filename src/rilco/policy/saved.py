@@ -100,7 +100,7 @@ class Policy:
 
         A run's policy also takes observations as its environment gives them: numbers of discrete spaces, dictionaries,
         and dictionaries of [n, ...]. Actions are in the environment's own units, bounds and shape, and whole numbers
-        where they are choices.
+        where they are choices. There is no state to return beside them, as Stable-Baselines3's `predict` does.
         """
         flat = self._flatten(obs)
         output = self.mean(np.atleast_2d(flat))
