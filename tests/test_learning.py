@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rilco.learning import Experience, Learner, make_learner
+from rilco.learning import Experience, Learner, make_learner, run_key
 from rilco.networks import apply_mlp
 from rilco.normalizer import normalize, update_normalizer
 from rilco.policy.acktr import acktr
@@ -181,3 +181,9 @@ def test_numpy_policy_acts_like_the_learners_actor() -> None:
     obs = 3.0 + 2.0 * np.random.default_rng(5).standard_normal((50, D), np.float32)
     expected = apply_mlp(state.policy.params.actor.layers, normalize(state.normalizer, jnp.asarray(obs)))
     np.testing.assert_allclose(learner(True).policy(state).predict(obs), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("seed", [0, 7, 2**31 - 1])
+def test_the_key_of_a_run_is_jaxs(seed: int) -> None:
+    keys = run_key(seed), jax.random.key(seed)
+    assert np.array_equal(*map(jax.random.key_data, keys))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import jax
@@ -38,6 +39,19 @@ def test_uniform_layers_fill_their_bounds() -> None:
         assert np.max(np.abs(layer["b"])) <= bound
         assert np.std(layer["w"]) == pytest.approx(bound / math.sqrt(3.0), rel=0.2)
     assert np.std(layers[0]["b"]) > 0.0
+
+
+def test_first_weights_are_those_that_jax_draws_layer_by_layer() -> None:
+    """Drawn together they are the same numbers, whatever a layer's size beside the largest."""
+    keys, shapes = jax.random.split(jax.random.key(4), 3), list(itertools.pairwise(SIZES))
+    orthogonal = [jax.nn.initializers.orthogonal(gain) for gain in (math.sqrt(2.0), math.sqrt(2.0), 1.0)]
+    for layer, initial, key, shape in zip(build(init_mlp, 4), orthogonal, keys, shapes, strict=True):
+        np.testing.assert_allclose(layer["w"], initial(key, shape, jnp.float32), rtol=1e-6, atol=1e-7)
+    for layer, key, (fan_in, _) in zip(build(init_mlp_uniform, 4), keys, shapes, strict=True):
+        bound = 1.0 / math.sqrt(fan_in)
+        for name, own in zip("wb", jax.random.split(key), strict=True):
+            expected = jax.random.uniform(own, layer[name].shape, jnp.float32, -bound, bound)
+            np.testing.assert_allclose(layer[name], expected, rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("init", [init_mlp, init_mlp_uniform])

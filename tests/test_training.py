@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 from tests.environments import env_id
@@ -102,6 +103,16 @@ def test_same_seed_same_run_and_another_seed_another(tmp_path):
         small_run(tmp_path / name, seed=seed)
     assert metrics(tmp_path / "a") == metrics(tmp_path / "b")
     assert metrics(tmp_path / "a") != metrics(tmp_path / "c")
+
+
+def test_runs_of_one_process_share_their_programs(tmp_path, demos, caplog):
+    """Whatever their seeds, lengths and files."""
+    settings = {"acktr.discount": 0.97}  # as no other test has it
+    with jax.log_compiles():
+        small_run(tmp_path / "one", method="ril-co", demos=demos, settings=settings)
+        other = write_demonstrations(tmp_path / "other.npz", pairs=200)
+        small_run(tmp_path / "two", method="ril-co", demos=other, settings=settings, seed=6, steps=220)
+    assert [caplog.text.count(f"Compiling jit({name})") for name in ("init", "learn")] == [1, 1]
 
 
 def test_tensorboard_events(tmp_path):

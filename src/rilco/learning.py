@@ -39,6 +39,7 @@ Info = dict[str, jax.Array]
 
 STATISTICS_WEIGHT = 1e6  # observations that a given policy's statistics count for, where they are updated
 ZSTANDARD = b"\x28\xb5\x2f\xfd"  # how a program begins that JAX packed with that library; else it is zlib's
+QUICK = {"xla_backend_optimization_level": 1, "xla_cpu_use_fusion_emitters": False}
 
 
 class LearnerState(NamedTuple):
@@ -75,6 +76,11 @@ class Learner(NamedTuple):
     """Begin with a given policy: its network, its spread and its observation statistics."""
     moving_iterations: int
     """Iterations in which whoever collects moves the state's normaliser, step by step."""
+
+
+def run_key(seed: int) -> jax.Array:
+    """`jax.random.key` of a run's seed, without the programs that would be compiled for it."""
+    return jax.random.wrap_key_data(jax.device_put(np.array([0, seed], np.uint32)), impl="threefry2x32")
 
 
 @functools.cache
@@ -140,10 +146,7 @@ def make_learner(
     """
     keep_compiled_programs()
 
-    # It runs once. Less optimisation gives the same bits, and is compiled in two thirds of the time.
-    @functools.partial(
-        jax.jit, static_argnums=(1, 2, 3), compiler_options={"xla_backend_optimization_level": 1}
-    )
+    @_compiled_quickly
     def init(key: jax.Array, obs_dim: int, action_dim: int, num_envs: int) -> LearnerState:
         reward_key, policy_key = jax.random.split(key)
         return LearnerState(
@@ -201,6 +204,23 @@ def make_learner(
         return state._replace(normalizer=normalizer, policy=with_actor(state.policy, actor))
 
     return Learner(init, learn, policy, with_policy, freeze_normalizer_after)
+
+
+def _compiled_quickly(init: Callable[..., LearnerState]) -> Callable[..., LearnerState]:
+    """Jitted, of a key and sizes. It runs once: less optimisation gives the same bits, and compiles in half the time."""
+    quick, plain = (
+        jax.jit(init, static_argnums=(1, 2, 3), compiler_options=options) for options in (QUICK, None)
+    )
+
+    def call(*arguments: Any) -> LearnerState:
+        try:
+            return quick(*arguments)
+        except jax.errors.JaxRuntimeError as error:
+            if "compile option" not in str(error):
+                raise
+            return plain(*arguments)  # this version of XLA has other options
+
+    return call
 
 
 def _rewards(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import importlib.util
 import os
@@ -17,12 +16,12 @@ import jax
 import numpy as np
 
 from rilco.bc.training import Cloner
-from rilco.config import LOOKS, RunConfig
+from rilco.config import RunConfig
 from rilco.data.record import Demonstrations
 from rilco.data.run_data import Data, read_data
 from rilco.errors import ConfigError, RunError, TrainingError
-from rilco.learning import Learner, make_learner, to_experience
-from rilco.methods import Method, find, make_policy_learner, make_reward_learner
+from rilco.learning import Learner, make_learner, run_key, to_experience
+from rilco.methods import find, make_policy_learner, make_reward_learner
 from rilco.normalizer import normalize, on_device, on_host, update_normalizer
 from rilco.policy.saved import Policy, load_policy
 from rilco.rewards.learner import DemoArrays, RewardLearner
@@ -53,11 +52,9 @@ class Trainer:
         self.config, self.data, self.pool = config, data, pool
         self.demos = _demo_arrays(data, pool.sizes.actions)
         makers, sizes = 1 if data.demos is None else len(data.demos.demonstrator_names), pool.sizes
-        # However it is evaluated, the same is learned.
-        looks: dict[str, Any] = dict.fromkeys(LOOKS, 1)
-        learned = dataclasses.replace(config, **looks)
-        self.reward_learner, self.learner = _learners(learned, find(config.method), makers, sizes.actions)
-        self.key = jax.random.key(config.seed)
+        self.reward_learner = make_reward_learner(config, num_demonstrators=makers)
+        self.learner = _learner(config, self.reward_learner, sizes.actions)
+        self.key = run_key(config.seed)
         self.state = self.learner.init(self.key, sizes.obs_dim, sizes.action_dim, sizes.num_envs)
         self.policy: Policy = self.learner.policy(self.state)
         self.iteration, self.exact = 0, True
@@ -250,14 +247,14 @@ def go_on(run: Run, how: How) -> Iterator[Trainer]:
         yield trainer
 
 
-@functools.lru_cache(maxsize=16)
-def _learners(
-    config: RunConfig, method: Method, num_demonstrators: int, actions: Actions
-) -> tuple[RewardLearner | None, Learner]:
-    """The same ones for the same settings, so that a process that goes on with a run compiles nothing twice."""
-    reward_learner = make_reward_learner(config, num_demonstrators=num_demonstrators)
-    learner = make_learner(
-        reward_learner,
+_make_learner = functools.lru_cache(maxsize=16)(make_learner)
+"""The same one for the same learners, so that runs of one process compile nothing twice."""
+
+
+def _learner(config: RunConfig, reward_learner: RewardLearner | None, actions: Actions) -> Learner:
+    return _make_learner(
+        # What is drawn on the host has no part in what is compiled.
+        None if reward_learner is None else reward_learner._replace(sample=_not_drawn, prepare=None),
         make_policy_learner(config, actions),
         actions=actions,
         discount=config.policy_settings.discount,
@@ -266,7 +263,10 @@ def _learners(
         freeze_normalizer_after=0 if config.start_from else config.freeze_normalizer_after,
         hold_actor_for=config.hold_actor_for if config.start_from else 0,
     )
-    return reward_learner, learner
+
+
+def _not_drawn(demos: DemoArrays, rng: np.random.Generator) -> Any:
+    raise NotImplementedError
 
 
 def open_pool(config: RunConfig, demos: Demonstrations | None, workers: int) -> RolloutPool:

@@ -239,7 +239,7 @@ def test_ctrl_c_lets_all_runs_checkpoint_and_the_next_call_goes_on_exactly(tmp_p
         assert_checkpointed(out / name)
     for arguments in (
         ("--out", out, "--jobs", 2),
-        ("--out", tmp_path / "left-alone", "--jobs", 1, "--workers", 2),
+        ("--out", tmp_path / "left-alone", "--jobs", 1, "--workers", 2, "--only", "seed=2"),
     ):
         process = start_sweep(grid, *arguments)
         _, errors = process.communicate(timeout=300)

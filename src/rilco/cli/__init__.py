@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 
@@ -48,6 +49,9 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point: our own errors are printed as one paragraph, without a traceback."""
+    gc.set_threshold(
+        100_000
+    )  # looking for cycles takes a sixth of the time in which JAX is imported and traces
     try:
         cli(prog_name="rilco")
     except RilcoError as error:

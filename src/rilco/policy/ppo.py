@@ -9,6 +9,7 @@ critic before the update (1 is perfect, 0 no better than a constant, negative wo
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import jax
@@ -57,8 +58,9 @@ class _Progress(NamedTuple):
     info: Info
 
 
+@functools.lru_cache(maxsize=16)
 def ppo(config: PpoConfig = PpoConfig(), head: Head = GAUSSIAN) -> PolicyLearner:
-    """Build the learner for a setting and a kind of actions."""
+    """Build the learner for a setting and a kind of actions; the same one every time."""
     optimiser = optax.chain(
         optax.clip_by_global_norm(config.max_grad_norm), optax.scale_by_adam(eps=ADAM_EPSILON)
     )

@@ -80,6 +80,19 @@ def classifier_learner(
 
     The reward is l(-g1), as the paper has it, unless another function of the score g1 is given.
     """
+    init, update, reward = _functions(config, num_classifiers, reward_of_score)
+
+    def sample(demos: DemoArrays, rng: np.random.Generator) -> Draws:
+        return _sample(config, split(len(demos.obs), num_classifiers, split_seed), demos, rng)
+
+    return RewardLearner(init, sample, update, reward)
+
+
+@functools.lru_cache(maxsize=16)
+def _functions(
+    config: ClassifierConfig, num_classifiers: int, reward_of_score: Callable[[jax.Array], jax.Array] | None
+) -> tuple[Callable[..., Any], ...]:
+    """`init`, `update` and `reward`; the same ones for the same settings, so that a process compiles them once."""
     loss = LOSSES[config.loss].fn
     optimizer = optax.adam(config.learning_rate)
 
@@ -89,9 +102,6 @@ def classifier_learner(
 
         params = jax.vmap(init_one)(jax.random.split(key, num_classifiers))
         return ClassifierState(params, optimizer.init(params))
-
-    def sample(demos: DemoArrays, rng: np.random.Generator) -> Draws:
-        return _sample(config, split(len(demos.obs), num_classifiers, split_seed), demos, rng)
 
     def update(
         state: ClassifierState,
@@ -108,7 +118,8 @@ def classifier_learner(
             known = join(normalize(jnp.asarray(batches.known_obs)), jnp.asarray(batches.known_action))
         policy = join(policy_obs, policy_action)  # [N, D + A]
         policy = policy[deal(deal_key, len(policy), config.minibatches)]  # [M, m, D + A]
-        mixing = jax.random.uniform(mixing_key, (*demos.shape[:2], config.batch, 1))
+        shape = (*demos.shape[:2], config.batch, 1)
+        mixing = jax.random.uniform(mixing_key, (math.prod(shape),)).reshape(shape)  # flat: compiled faster
         step = functools.partial(minibatch_step, config, optimizer)
         state, infos = jax.lax.scan(step, state, MiniBatch(demos, known, policy, mixing))
         return state, {name: jnp.mean(values) for name, values in infos.items()}
@@ -117,7 +128,7 @@ def classifier_learner(
         g1 = score_joined(jax.tree.map(lambda stacked: stacked[0], state.params), join(obs, action))
         return loss(-g1) if reward_of_score is None else reward_of_score(g1)
 
-    return RewardLearner(init, sample, update, reward)
+    return init, update, reward
 
 
 class MiniBatch(NamedTuple):

@@ -82,6 +82,7 @@ class Setting(NamedTuple):
     model_optimizer: optax.GradientTransformation
 
 
+@functools.lru_cache(maxsize=4)
 def vild(
     config: ClassifierConfig = ClassifierConfig(),
     vild_config: VildConfig = VildConfig(),
