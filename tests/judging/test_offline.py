@@ -57,6 +57,14 @@ def test_who_is_usual_in_sum_is_not_doubted_for_one_part_of_it() -> None:
     by_actions = replace(clean[1], good=np.array([0.1] * 2 + [0.8] * 10))
     by_manner = replace(clean[-1], good=np.array([0.8, 0.4] + [0.5] * 10))
     assert in_the_sum(by_actions, by_manner).good.tolist() == [0.5, 0.1] + [0.8] * 10
+    plainly = np.array([True] + [False] * 11)
+    assert in_the_sum(by_actions, by_manner, besides=plainly).good.tolist() == [0.1, 0.1] + [0.8] * 10
+
+
+def test_typical_of_a_family_is_who_is_judged_as_most_of_it_are() -> None:
+    verdict = judge_offline(linear_demos(20, 4, gain=-0.3))
+    family = verdict.families[0]
+    assert family.decision == verdict.demonstrations[family.typical].decision
 
 
 def test_who_lives_apart_is_dropped_and_the_reason_says_so() -> None:

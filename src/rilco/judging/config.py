@@ -209,6 +209,8 @@ class JudgingConfig:
     """Traits that add this much to the log-odds are named."""
     manner_praise: tuple[tuple[float, float], tuple[float, float]] = ((-2.5, -1.0), (0.85, 0.77))
     """The log-odds of being bad, and the probability of being good of what is not odd."""
+    plain_margin: float = 1.4
+    """Who is this far from what the others do, as a logarithm, stays in doubt, however usual in sum."""
 
     majority_trust: tuple[tuple[float, ...], tuple[float, ...]] = ((0.48, 0.5, 0.6), (0.3, 0.8, 1.0))
     """The share of the pairs that do not live apart from the largest family, and how likely the good ones are among them: less

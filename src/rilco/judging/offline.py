@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
@@ -41,9 +42,9 @@ def judge_offline(
     say = progress or (lambda what, share: None)
     given = read_given(demos, good, bad)
     chosen = np.flatnonzero(given.pairs >= config.min_pairs)
-    if len(chosen) > config.max_demonstrations:
+    if len(given.pairs) > config.max_demonstrations:
         raise DemonstrationError(
-            f"There are {len(chosen):,} demonstrations; at most {config.max_demonstrations:,} can be judged at once. Judge "
+            f"There are {len(given.pairs):,} demonstrations; at most {config.max_demonstrations:,} can be judged at once. Judge "
             "them in parts, or join episodes."
         )
     if len(chosen) < config.min_demonstrations:
@@ -104,13 +105,24 @@ def _ask(
         heard=~np.array(named) & ~bad & (far <= (config.manner_far if majority.agree else 0.0)),
     )
     say("Consensus", 1.0)
-    summed = [in_the_sum(each, by_manner) for each in (by_family, by_consensus, by_end)]
+    plain = by_consensus.evidence.get("margin", np.zeros(material.count)) > config.plain_margin
+    summed = [
+        in_the_sum(by_family, by_manner),
+        in_the_sum(by_consensus, by_manner, besides=plain),
+        in_the_sum(by_end, by_manner),
+    ]
     return [*summed, by_record, by_held, by_manner], far > 0.0
 
 
-def in_the_sum(opinion: Opinion, by_manner: Opinion) -> Opinion:
-    """Without doubts about those that the judge of manner praises: places, actions and ends are in its sum."""
-    return replace(opinion, good=np.where(by_manner.good > 0.5, np.maximum(opinion.good, 0.5), opinion.good))
+def in_the_sum(
+    opinion: Opinion, by_manner: Opinion, *, besides: np.ndarray | Literal[False] = False
+) -> Opinion:
+    """Without doubts about those that the judge of manner praises: places, actions and ends are in its sum.
+
+    Doubts `besides` [D] stand: who is plainly odd in one thing is not usual in sum.
+    """
+    usual = (by_manner.good > 0.5) & ~np.asarray(besides)
+    return replace(opinion, good=np.where(usual, np.maximum(opinion.good, 0.5), opinion.good))
 
 
 def _apart_from(
@@ -261,15 +273,19 @@ def _families(families: Families, material: Material, main: int, judged: list[Ju
             d: sum(judged[m].pairs for m in members if judged[m].decision == d)
             for d in ("keep", "unsure", "drop")
         }
+        decision = max(weight, key=lambda d: weight[d])
+        judged_so = np.array([judged[m].decision == decision for m in members])
         found.append(
             Family(
                 f,
                 family_name(f),
                 tuple(sorted(members.tolist())),
                 int(material.pairs[inside].sum()),
-                int(members[np.argmax(own)]),
+                int(
+                    members[np.argmax(np.where(judged_so, own, -1.0))]
+                ),  # typical is who is judged as most are
                 int(members[np.argmin(own)]),
-                max(weight, key=lambda d: weight[d]),  # type: ignore[arg-type]
+                decision,  # type: ignore[arg-type]
                 f == main,
             )
         )
