@@ -265,3 +265,15 @@ def test_those_that_are_odd_alike_may_be_another_style_and_are_not_dropped() -> 
     good, reason = opinion_of(rng.uniform(-1.0, 1.0, obs.shape))
     assert (good < config.unsure_from).all()
     assert "mistake" not in reason
+
+
+def test_a_few_long_ones_that_agree_leave_open_who_is_right() -> None:
+    """Six of fifty demonstrations, with 63% of the pairs, act alike; the others act by chance."""
+    rng = np.random.default_rng(0)
+    episode = np.repeat(np.arange(50), np.where(np.arange(50) < 6, 300, 24))
+    obs = rng.uniform(-1.0, 1.0, (len(episode), 2))
+    chance, noise = rng.standard_normal((2, *obs.shape))
+    action = np.where((episode < 6)[:, None], np.sin(2.0 * obs) + 0.1 * noise, 3.0 * chance)
+    demos, config = Demonstrations(obs, action, episode=episode), JudgingConfig()
+    opinion = judge_consensus(prepare(demos, demos.index.place, np.arange(50), config), config)
+    assert "who is right is open" in opinion.why

@@ -103,7 +103,7 @@ class JudgingConfig:
     """Odd ones may be another style if they foretell each other with an error of no more than this above the usual, as a
     logarithm: the first of the second pair up to the first share of demonstrations, more for a larger one."""
     agreeing_minority: float = 0.2
-    """Where this share of demonstrations agrees much better than the majority, the majority is in doubt."""
+    """Where this share of demonstrations, or of pairs, agrees much better than the majority, the majority is in doubt."""
     slope_margin: float = 0.3
     """A scale of its own is a charge where the logarithm of the error is this far above the usual; else it is a doubt."""
     nobody_there: float = 0.5

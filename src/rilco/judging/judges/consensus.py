@@ -65,7 +65,7 @@ def judge_consensus(
         f"From what the others do in the same places, a typical action is foretold to within {np.exp(centre):.0%} of "
         "the actions' spread."
     )
-    is_open = not good.any() and _minority_agrees(margin[heard], config)
+    is_open = not good.any() and _minority_agrees(margin[heard], material.pairs[heard], config)
     if is_open:
         why = "A minority agrees with each other much better than the majority does: who is right is open."
         standing = 0.0
@@ -131,10 +131,12 @@ def _silent(count: int, why: str) -> Opinion:
     return Opinion(NAME, 0.0, why, np.zeros(count), np.full(count, 0.5), ("Not heard.",) * count)
 
 
-def _minority_agrees(margin: np.ndarray, config: JudgingConfig) -> bool:
-    """Whether a group far below the core is large enough to be the good ones."""
+def _minority_agrees(margin: np.ndarray, pairs: np.ndarray, config: JudgingConfig) -> bool:
+    """Whether a group far below the core is large enough to be the good ones, by demonstrations or by pairs."""
     low = find_cut(-margin, config)
-    return low.proof > 1.0 and float((-margin > low.at).mean()) >= config.agreeing_minority
+    agree = -margin > low.at
+    share = max(agree.mean(), pairs[agree].sum() / pairs.sum())
+    return low.proof > 1.0 and bool(share >= config.agreeing_minority)
 
 
 def _scale_cut(slope: np.ndarray, config: JudgingConfig) -> Cut:
