@@ -185,13 +185,13 @@ def test_the_ladder_has_the_published_qualities(ladder: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("ladder", LADDERS)
 def test_the_cards_say_what_the_policies_do(ladder: str) -> None:
-    """Measured again, from other start states: within four standard errors of the difference."""
+    """Measured again, from other start states: within four standard errors of the difference. An expert may fall now and then."""
     from rilco.evaluation import evaluate
 
     for rung in range(1, 7):
         policy, card = shipped_rung(ladder, rung)
-        returns = evaluate(policy, episodes=4, seed=17).returns
-        error = card["std_return"] * (1 / 4 + 1 / card["episodes"]) ** 0.5
+        returns = evaluate(policy, episodes=8, seed=17).returns
+        error = (returns.var(ddof=1) / 8 + card["std_return"] ** 2 / card["episodes"]) ** 0.5
         assert abs(returns.mean() - card["mean_return"]) < 4 * error + 5, f"{ladder}#{rung}"
 
 
