@@ -331,7 +331,7 @@ def test_damaged_programs_in_the_cache_are_compiled_again_and_change_nothing(tmp
 
     before = train("whole")
     programs = {file: file.read_bytes() for file in (tmp_path / "cache").glob("*/*-cache")}
-    assert len(programs) > 3
+    assert len(programs) >= 2, "first weights, and an iteration of learning"
     for file, data in programs.items():
         file.write_bytes(data[: len(data) // 2])
     assert train("torn") == before == (before[0], "")
