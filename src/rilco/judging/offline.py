@@ -274,16 +274,15 @@ def _families(families: Families, material: Material, main: int, judged: list[Ju
             for d in ("keep", "unsure", "drop")
         }
         decision = max(weight, key=lambda d: weight[d])
-        judged_so = np.array([judged[m].decision == decision for m in members])
+        # Typical is who is judged as most of the family are.
+        typical = np.where([judged[m].decision == decision for m in members], own, -1.0)
         found.append(
             Family(
                 f,
                 family_name(f),
                 tuple(sorted(members.tolist())),
                 int(material.pairs[inside].sum()),
-                int(
-                    members[np.argmax(np.where(judged_so, own, -1.0))]
-                ),  # typical is who is judged as most are
+                int(members[np.argmax(typical)]),
                 int(members[np.argmin(own)]),
                 decision,  # type: ignore[arg-type]
                 f == main,
