@@ -6,7 +6,9 @@ import dataclasses
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,7 +47,7 @@ pytestmark = pytest.mark.usefixtures("short_stretches")
 
 RULES = phases_module.RULES
 EACH = 640  # transitions of an iteration
-OWN = {
+OWN: dict[str, Any] = {
     "method": "ril-co-clean",
     "evaluate_every": 6400,
     "evaluation_episodes": 2,
@@ -63,16 +65,16 @@ HOW = How(workers=1, quiet=True, tensorboard=False)
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory) -> list[str]:
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return write_files(tmp_path_factory.mktemp("drivers"))
 
 
-def make(files, **more) -> RunConfig:
+def make(files: list[str], **more: Any) -> RunConfig:
     return make_config({**OPTIONS, **OWN, "steps": STEPS + 2 * PRACTICE, "demos": files, **more})
 
 
 @pytest.fixture(scope="module")
-def run(files, tmp_path_factory, short_stretches) -> Run:
+def run(files: list[str], tmp_path_factory: pytest.TempPathFactory, short_stretches: None) -> Run:
     return train_config(make(files), tmp_path_factory.mktemp("runs") / "run", how=HOW)
 
 
@@ -90,7 +92,7 @@ def last_policy(path: Path) -> bytes:
 
 
 @pytest.mark.slow
-def test_it_imitates_only_the_expert(run):
+def test_it_imitates_only_the_expert(run: Run) -> None:
     """A clone of all drivers gives six tenths of the throttle, and the search alone has hardly begun."""
     assert shortfall(run.path / "policy" / "last.safetensors") < 0.05
     assert shortfall(run.path) < 0.05, "the best by evaluation"
@@ -102,7 +104,7 @@ def test_it_imitates_only_the_expert(run):
 
 
 @pytest.mark.slow
-def test_every_phase_is_a_run_or_a_file_of_its_own(run):
+def test_every_phase_is_a_run_or_a_file_of_its_own(run: Run) -> None:
     assert sorted(path.name for path in (run.path / "phases").iterdir()) == [
         "1-ril-co",
         "2-audited.json",
@@ -127,7 +129,7 @@ def test_every_phase_is_a_run_or_a_file_of_its_own(run):
 
 
 @pytest.mark.slow
-def test_the_policy_is_the_mean_of_the_last_clones(run):
+def test_the_policy_is_the_mean_of_the_last_clones(run: Run) -> None:
     phases = run.path / "phases"
     ours = load_policy(phases / "3-policy.safetensors")
     assert ours.hidden_sizes == (32,)
@@ -140,7 +142,7 @@ def is_mean_of(ours: Policy, run: Run, practised: int) -> bool:
     obs = demonstrate(1.0, 2, seed=3).obs
     folder = run.path / "phases" / "3-clones" / str(practised)
     clones = [Run(folder / number).last_policy.mean(obs) for number in ("1", "2")]
-    assert not np.allclose(*clones, atol=1e-5)
+    assert not np.allclose(clones[0], clones[1], atol=1e-5)
     return np.allclose(ours.mean(obs), np.mean(clones, axis=0), atol=1e-5)
 
 
@@ -150,7 +152,7 @@ def same(ours: Policy, theirs: Policy) -> bool:
 
 
 @pytest.fixture(scope="module")
-def settled(files, tmp_path_factory, short_stretches) -> Run:
+def settled(files: list[str], tmp_path_factory: pytest.TempPathFactory, short_stretches: None) -> Run:
     """Where the judges without a simulator are sure enough, by the rules that users have."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(phases_module, "RULES", RULES)
@@ -158,7 +160,7 @@ def settled(files, tmp_path_factory, short_stretches) -> Run:
 
 
 @pytest.mark.slow
-def test_where_the_offline_verdict_is_sure_nothing_is_searched(settled):
+def test_where_the_offline_verdict_is_sure_nothing_is_searched(settled: Run) -> None:
     phases = settled.path / "phases"
     assert not (phases / "1-ril-co").exists()
     kept, dropped = (load_file(phases / name) for name in ("kept.npz", "dropped.npz"))
@@ -177,7 +179,7 @@ def test_where_the_offline_verdict_is_sure_nothing_is_searched(settled):
 
 
 @pytest.mark.slow
-def test_it_takes_only_the_transitions_of_practice(settled, files, tmp_path):
+def test_it_takes_only_the_transitions_of_practice(settled: Run, files: list[str], tmp_path: Path) -> None:
     (line,) = settled.metrics()
     assert line["transitions"] == 2 * SCAN
     assert line["stopped_early"]
@@ -193,7 +195,9 @@ def test_it_takes_only_the_transitions_of_practice(settled, files, tmp_path):
 
 
 @pytest.mark.slow
-def test_clones_learn_with_a_rate_that_falls_and_see_what_lies_far_out(run, files, tmp_path):
+def test_clones_learn_with_a_rate_that_falls_and_see_what_lies_far_out(
+    run: Run, files: list[str], tmp_path: Path
+) -> None:
     own = Run(run.path / "phases" / CLONES[0]).config.bc
     assert (own.learning_rate, own.decay_steps, own.farthest) == (3e-3, 2000, 5.0)
     for name, value in {"learning_rate": 1e-2, "decay_steps": 5, "farthest": 3}.items():
@@ -202,7 +206,9 @@ def test_clones_learn_with_a_rate_that_falls_and_see_what_lies_far_out(run, file
 
 
 @pytest.mark.slow
-def test_starts_may_weigh_more_where_something_was_dropped(run, files, tmp_path):
+def test_starts_may_weigh_more_where_something_was_dropped(
+    run: Run, files: list[str], tmp_path: Path
+) -> None:
     config = make(files, **{"clean.start_weight": 5.0})
     assert cloning._clone_config(config, run.path / "phases", 0, 1).bc.start_weight == 5.0
     assert cloning._clone_config(config, run.path / "phases", 1, 1).bc.start_weight == 1.0, "starts already"
@@ -211,7 +217,7 @@ def test_starts_may_weigh_more_where_something_was_dropped(run, files, tmp_path)
 
 
 @pytest.mark.slow
-def test_what_was_practised_is_imitated_beside_what_was_kept(run):
+def test_what_was_practised_is_imitated_beside_what_was_kept(run: Run) -> None:
     phases = run.path / "phases"
     files = [phases / "kept.npz", phases / "3-practice" / "1.npz", phases / "3-practice" / "2.npz"]
     for file in files[1:]:
@@ -235,7 +241,9 @@ def before_practice(run: Run, out: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_where_nothing_was_practised_well_the_first_clones_stay(run, files, tmp_path):
+def test_where_nothing_was_practised_well_the_first_clones_stay(
+    run: Run, files: list[str], tmp_path: Path
+) -> None:
     out = before_practice(run, tmp_path / "run")
     (out / "phases" / "3-practice").mkdir()
     poor = {"starts": 32, "good": 3, "transitions": PRACTICE, "seconds": 1.0}
@@ -250,7 +258,7 @@ def test_where_nothing_was_practised_well_the_first_clones_stay(run, files, tmp_
 
 
 @pytest.mark.slow
-def test_where_the_audit_is_not_sure_nobody_practises(run, files, tmp_path):
+def test_where_the_audit_is_not_sure_nobody_practises(run: Run, files: list[str], tmp_path: Path) -> None:
     out = before_practice(run, tmp_path / "run")
     record = out / "phases" / "2-audited.json"
     record.write_text(json.dumps(json.loads(record.read_text()) | {"separated": False}))
@@ -261,13 +269,13 @@ def test_where_the_audit_is_not_sure_nobody_practises(run, files, tmp_path):
     assert is_mean_of(ours, run, practised=0)
 
 
-def test_practice_can_be_left_out(files):
+def test_practice_can_be_left_out(files: list[str]) -> None:
     config = make(files, steps=STEPS, **{"clean.practice_rounds": 0})
     assert phases_module._search_config(config).steps == STEPS - 2 * STRETCH
 
 
 @pytest.mark.slow
-def test_its_metrics_are_those_of_a_finished_run(run, files, tmp_path):
+def test_its_metrics_are_those_of_a_finished_run(run: Run, files: list[str], tmp_path: Path) -> None:
     lines = run.metrics()
     transitions = [line["transitions"] for line in lines]
     assert transitions == sorted(set(transitions))
@@ -286,7 +294,7 @@ def test_its_metrics_are_those_of_a_finished_run(run, files, tmp_path):
 
 
 @pytest.mark.slow
-def test_resuming_what_is_finished_changes_nothing(run):
+def test_resuming_what_is_finished_changes_nothing(run: Run) -> None:
     before = contents(run.path)
     again = rilco.train(run.path, resume=True, workers=1, quiet=True)
     assert again.path == run.path
@@ -294,7 +302,7 @@ def test_resuming_what_is_finished_changes_nothing(run):
 
 
 @pytest.mark.slow
-def test_without_evaluations_it_is_finished_too(run, files, tmp_path):
+def test_without_evaluations_it_is_finished_too(run: Run, files: list[str], tmp_path: Path) -> None:
     """Phases that are there already are taken as they are: only their configurations must fit."""
     out = tmp_path / "run"
     copy_phases(run, out, lambda config: dataclasses.replace(config, evaluate_every=-1))
@@ -307,7 +315,9 @@ def test_without_evaluations_it_is_finished_too(run, files, tmp_path):
     assert standing(config, out).state == "finished"
 
 
-def copy_phases(run: Run, out: Path, change=lambda config: config) -> None:
+def copy_phases(
+    run: Run, out: Path, change: Callable[[RunConfig], RunConfig] = lambda config: config
+) -> None:
     """A run whose phases are done, in another place and with changed configurations."""
     shutil.copytree(run.path, out, ignore=shutil.ignore_patterns("metrics.jsonl", "policy"))
     runs = (out / "phases" / name for name in ("1-ril-co", *CLONES))
@@ -351,7 +361,9 @@ KILLED_BEFORE = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("where", ["search", "scoring", "clone", "practice", *KILLED_BEFORE])
-def test_interrupted_anywhere_it_goes_on_to_the_same_end(run, files, tmp_path, where):
+def test_interrupted_anywhere_it_goes_on_to_the_same_end(
+    run: Run, files: list[str], tmp_path: Path, where: str
+) -> None:
     config, out = make(files), tmp_path / "run"
     if where != "search":  # what comes before is the same; it is taken over
         out.mkdir()
@@ -381,7 +393,7 @@ def without_seconds(path: Path) -> list[dict]:
 
 
 @pytest.mark.slow
-def test_after_the_audit_more_steps_would_be_another_run(run):
+def test_after_the_audit_more_steps_would_be_another_run(run: Run) -> None:
     before = contents(run.path)
     with pytest.raises(RunError, match="audited already"):
         rilco.train(run.path, resume=True, steps=2 * STEPS, workers=1, quiet=True)
@@ -392,7 +404,9 @@ def test_after_the_audit_more_steps_would_be_another_run(run):
 
 
 @pytest.mark.slow
-def test_of_clean_data_all_is_kept_and_the_policy_is_that_of_plain_cloning(files, tmp_path):
+def test_of_clean_data_all_is_kept_and_the_policy_is_that_of_plain_cloning(
+    files: list[str], tmp_path: Path
+) -> None:
     """To the bit, though the demonstrations went through a file of the run's own."""
     alone = {"clean.clones": 1, "steps": STEPS}
     clean = train_config(make(files[:1], **alone), tmp_path / "clean", how=HOW)
@@ -413,12 +427,12 @@ def test_of_clean_data_all_is_kept_and_the_policy_is_that_of_plain_cloning(files
 
 @pytest.mark.slow
 @pytest.mark.parametrize("finish", ["ril-co", "gail-ap"])
-def test_a_finish_goes_on_from_the_clone(run, files, tmp_path, finish):
+def test_a_finish_goes_on_from_the_clone(run: Run, files: list[str], tmp_path: Path, finish: str) -> None:
     out = tmp_path / "run"
     steps = STEPS + 2 * PRACTICE + 2 * EACH  # practice leaves some of its own
     updates = (steps - STEPS - 2 * SCAN) // EACH
-    own = {"finish": finish, "clean.search_steps": STEPS, "steps": steps, "hold_actor_for": 4}
-    config = make(files, **own)
+    options = {"finish": finish, "clean.search_steps": STEPS, "steps": steps, "hold_actor_for": 4}
+    config = make(files, **options)
     copy_phases(run, out, lambda config: dataclasses.replace(config, hold_actor_for=4))
     (out / "config.json").write_text(config.to_json())
     finished = train_config(config, out, resume=True, how=HOW)
@@ -453,7 +467,9 @@ def test_a_finish_goes_on_from_the_clone(run, files, tmp_path, finish):
     assert contents(out) == before
 
 
-def test_transitions_that_are_no_whole_iterations_do_not_leave_a_run_unfinished(files, tmp_path):
+def test_transitions_that_are_no_whole_iterations_do_not_leave_a_run_unfinished(
+    files: list[str], tmp_path: Path
+) -> None:
     """Search and trials took half an iteration, for which the finish has one less; it is counted as a whole one."""
     made = 100 * EACH + EACH // 2
     config = make(files, finish="ril-co", steps=110 * EACH + EACH // 4, **{"clean.search_steps": STEPS})
@@ -470,7 +486,7 @@ def test_transitions_that_are_no_whole_iterations_do_not_leave_a_run_unfinished(
 
 
 @pytest.mark.slow
-def test_what_was_known_before_stays_known(run, files, tmp_path):
+def test_what_was_known_before_stays_known(run: Run, files: list[str], tmp_path: Path) -> None:
     save_demonstrations(load_file(files[-1]), tmp_path / "given.npz")
     config = make(files, nonexpert_demos=str(tmp_path / "given.npz"))
     kept, dropped = (load_file(run.path / "phases" / name) for name in ("kept.npz", "dropped.npz"))
@@ -482,7 +498,7 @@ def test_what_was_known_before_stays_known(run, files, tmp_path):
     assert not (tmp_path / "known.npz").exists()
 
 
-def test_without_pseudo_labels_the_clone_needs_nothing_to_be_known(files, tmp_path):
+def test_without_pseudo_labels_the_clone_needs_nothing_to_be_known(files: list[str], tmp_path: Path) -> None:
     config = make(files, nonexpert_demos="bad.npz", pseudo_labels=False)
     assert cloning._clone_config(config, tmp_path, 0, 1).nonexpert_demos == ()
 
@@ -490,7 +506,7 @@ def test_without_pseudo_labels_the_clone_needs_nothing_to_be_known(files, tmp_pa
 # --- options
 
 
-def test_it_has_a_length_of_its_own(files):
+def test_it_has_a_length_of_its_own(files: list[str]) -> None:
     options = {name: value for name, value in OPTIONS.items() if name != "steps"}
     assert make_config({**options, **OWN, "demos": files}).steps == CleanConfig.search_steps + 2 * PRACTICE
     assert (
@@ -504,7 +520,7 @@ def test_it_has_a_length_of_its_own(files):
 
 @pytest.mark.parametrize("option", [{"finish": "gail-ap"}, {"clean.gradient_steps": 10}])
 @pytest.mark.parametrize("method", ["ril-co", "gail-ap", "bc", "acktr"])
-def test_other_methods_have_no_use_for_its_options(method, option):
+def test_other_methods_have_no_use_for_its_options(method: str, option: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=r"clean\."):
         make_config({"task": "hopper", "noise_rate": 0.4, "method": method, **option})
 
@@ -522,20 +538,22 @@ def test_other_methods_have_no_use_for_its_options(method, option):
         ),
     ],
 )
-def test_what_cannot_end_well_fails_before_it_begins(files, tmp_path, options, complaint):
+def test_what_cannot_end_well_fails_before_it_begins(
+    files: list[str], tmp_path: Path, options: dict[str, Any], complaint: str
+) -> None:
     with pytest.raises(ConfigError, match=complaint):
         train_config(make(files, **options), tmp_path / "run", how=HOW)
     assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.slow
-def test_its_configuration_is_stored_whole(run, files):
+def test_its_configuration_is_stored_whole(run: Run, files: list[str]) -> None:
     config = make(files, finish="gail-ap", **{"clean.search_steps": 19_200})
     assert RunConfig.from_json(config.to_json(), "here") == config
     assert run.config == make(files)
 
 
-def test_benchmarks_know_it():
+def test_benchmarks_know_it() -> None:
     assert "ril-co-clean" not in read_methods("all")
     with pytest.raises(ConfigError, match="ril-co,bc"):
         read_methods("ril-co,ril-co-clean")

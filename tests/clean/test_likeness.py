@@ -40,7 +40,7 @@ def transitions(
     )
 
 
-def test_likeness_is_1_within_the_usual_distance_and_its_share_beyond():
+def test_likeness_is_1_within_the_usual_distance_and_its_share_beyond() -> None:
     """The lines are 0.1 apart everywhere, so that is usual: two standard deviations of the second dimension."""
     near = neighbourhood(two_lines(), steps=50)
     assert near.usual == pytest.approx(2.0, abs=1e-4)
@@ -51,7 +51,7 @@ def test_likeness_is_1_within_the_usual_distance_and_its_share_beyond():
     assert found == pytest.approx(np.array([[1, 1, 1], [1 / 2, 1 / 4, 1 / 10]]), rel=1e-3)
 
 
-def test_an_action_that_nobody_takes_there_is_as_far_as_a_place_where_nobody_is():
+def test_an_action_that_nobody_takes_there_is_as_far_as_a_place_where_nobody_is() -> None:
     demos = two_lines()
     demos = Demonstrations(demos.obs, demos.obs[:, :1], episode=demos.episode)
     near = neighbourhood(demos, steps=50)
@@ -61,7 +61,7 @@ def test_an_action_that_nobody_takes_there_is_as_far_as_a_place_where_nobody_is(
     assert unlike.max() < 0.7
 
 
-def test_units_and_constant_dimensions_change_nothing():
+def test_units_and_constant_dimensions_change_nothing() -> None:
     demos = two_lines()
     wide = np.hstack([demos.obs * [1000.0, -3.0] + 7.0, np.full((len(demos), 1), 5.0)])
     other = Demonstrations(wide, demos.action, episode=demos.episode)
@@ -73,7 +73,7 @@ def test_units_and_constant_dimensions_change_nothing():
     assert neighbourhood(other, 50).likeness(moved, action) == pytest.approx(found, rel=1e-3)
 
 
-def test_choices_are_compared_as_choices():
+def test_choices_are_compared_as_choices() -> None:
     """Of three, the first is no nearer to the second than to the third."""
     demos = two_lines()
     action = np.tile(np.arange(101) % 3, 2)[:, None]
@@ -83,12 +83,12 @@ def test_choices_are_compared_as_choices():
     assert np.ptp(near.likeness(place, np.array([[0], [1], [2]]))) < 0.05
 
 
-def test_many_pairs_are_compared_by_a_sample():
+def test_many_pairs_are_compared_by_a_sample() -> None:
     near = neighbourhood(two_lines(MOST_PAIRS), steps=50)
     assert len(near.points) == MOST_PAIRS
 
 
-def test_an_attempt_is_judged_by_its_last_third_and_a_fall_is_worth_nothing():
+def test_an_attempt_is_judged_by_its_last_third_and_a_fall_is_worth_nothing() -> None:
     near, across, terminated = neighbourhood(two_lines(), 50), np.zeros((9, 3)), np.zeros((9, 3), bool)
     across[:6, 1] = 50.0  # went astray, and found back
     across[6:, 2] = 0.3
@@ -97,7 +97,7 @@ def test_an_attempt_is_judged_by_its_last_third_and_a_fall_is_worth_nothing():
     assert likeness(near, transitions(across, terminated)) == pytest.approx([1.0, 0.0, 0.5], rel=1e-3)
 
 
-def test_the_standard_is_that_of_the_steps_which_are_judged():
+def test_the_standard_is_that_of_the_steps_which_are_judged() -> None:
     """The lines part after two thirds of the first 60 steps, and meet again after these."""
     demos = two_lines(200)
     step = np.tile(np.arange(200), 2)
@@ -108,7 +108,7 @@ def test_the_standard_is_that_of_the_steps_which_are_judged():
     assert neighbourhood(demos, 10_000).standard == pytest.approx(1.0), "longer than all of them"
 
 
-def test_a_time_limit_costs_nothing_and_what_follows_does_not_count():
+def test_a_time_limit_costs_nothing_and_what_follows_does_not_count() -> None:
     near, across, terminated = neighbourhood(two_lines(), 50), np.zeros((10, 3)), np.zeros((10, 3), bool)
     truncated = terminated.copy()
     truncated[3] = True
@@ -121,7 +121,7 @@ def test_a_time_limit_costs_nothing_and_what_follows_does_not_count():
     assert not fell.any()
 
 
-def test_how_long_an_attempt_lived():
+def test_how_long_an_attempt_lived() -> None:
     terminated, truncated = np.zeros((10, 3), bool), np.zeros((10, 3), bool)
     terminated[[2, 9], [0, 1]] = True
     steps, fell = lived(transitions(np.zeros((10, 3)), terminated, truncated))

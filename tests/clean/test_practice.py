@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tests.environments import Vehicle, env_id
@@ -22,6 +25,7 @@ from rilco.tasks.table import Task
 OBS, ACTION = 2, 2
 ENVS, STEPS = 8, 12
 HOW = How(quiet=True)
+Throttle = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def driver(throttle: float = 0.0, gain: float = 0.0) -> Policy:
@@ -36,7 +40,7 @@ WITH, AGAINST = driver(gain=1.0), driver(gain=-1.0)
 """The velocity: one is right where it is forward, the other elsewhere."""
 
 
-def drive(throttle, episodes: int = 60, steps: int = STEPS) -> Demonstrations:
+def drive(throttle: Throttle, episodes: int = 60, steps: int = STEPS) -> Demonstrations:
     """Of somebody whose throttle is a function of the velocity at the start and now."""
     rng, obs, action = np.random.default_rng(5), [], []
     for _ in range(episodes):
@@ -53,17 +57,26 @@ STEADY = drive(lambda start, velocity: np.full(ACTION, 0.8))
 
 
 @pytest.fixture(scope="module")
-def pool():
+def pool() -> Iterator[RolloutPool]:
     sizes = Sizes(ENVS, STEPS, OBS, Actions((ACTION,)), ())
     with RolloutPool(Task(env=env_id("Vehicle")), sizes, seed=3, num_workers=1) as pool:
         yield pool
 
 
-def carry_out(policies, demos, pool, out, starts=8, **more) -> Practice:
-    return practise(policies, demos, pool, out, starts=starts, **{"practised": 0, "how": HOW, **more})
+def carry_out(
+    policies: list[Policy],
+    demos: Demonstrations,
+    pool: RolloutPool,
+    out: Path,
+    *,
+    starts: int = 8,
+    practised: int = 0,
+    how: How = HOW,
+) -> Practice:
+    return practise(policies, demos, pool, out, practised=practised, starts=starts, how=how)
 
 
-def test_from_every_start_the_best_attempt_is_taken(pool):
+def test_from_every_start_the_best_attempt_is_taken(pool: RolloutPool) -> None:
     near = neighbourhood(FORWARD, STEPS)
     best = best_attempts([WITH, AGAINST], np.zeros(ENVS, int), near, pool, StopSignal())
     alone = [likeness(near, attempt(policy, np.zeros(ENVS, int), pool)) for policy in (WITH, AGAINST)]
@@ -77,7 +90,9 @@ def test_from_every_start_the_best_attempt_is_taken(pool):
         assert one is None or one.likeness == pytest.approx(score)
 
 
-def test_good_attempts_become_demonstrations_without_their_last_third(pool, tmp_path, capsys):
+def test_good_attempts_become_demonstrations_without_their_last_third(
+    pool: RolloutPool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "1.npz"
     drivers = [driver(0.7), driver(0.9)]
     record = carry_out(drivers, STEADY, pool, file, starts=20, practised=2, how=How())
@@ -96,7 +111,7 @@ def test_good_attempts_become_demonstrations_without_their_last_third(pool, tmp_
     assert "From 24 of 24" in record.sentence()
 
 
-def test_where_their_mean_fails_each_clone_tries_the_same_starts(pool, tmp_path):
+def test_where_their_mean_fails_each_clone_tries_the_same_starts(pool: RolloutPool, tmp_path: Path) -> None:
     """Everywhere, here; there are heats for a third of the starts."""
     record = carry_out([driver(-1.6), driver(0.8)], STEADY, pool, tmp_path / "1.npz", starts=24, practised=2)
     practised = load_file(tmp_path / "1.npz")
@@ -108,14 +123,16 @@ def test_where_their_mean_fails_each_clone_tries_the_same_starts(pool, tmp_path)
     )
 
 
-def test_what_is_less_like_the_demonstrations_than_they_are_is_not_imitated(pool, tmp_path):
+def test_what_is_less_like_the_demonstrations_than_they_are_is_not_imitated(
+    pool: RolloutPool, tmp_path: Path
+) -> None:
     file = tmp_path / "1.npz"
     assert carry_out([driver(0.8)] * 2, STEADY, pool, file).good == ENVS
     assert carry_out([driver(-1.5)] * 2, STEADY, pool, file).good == 0
     assert not file.exists(), "that of an interrupted practice is gone"
 
 
-def test_falls_are_never_imitated(tmp_path):
+def test_falls_are_never_imitated(tmp_path: Path) -> None:
     """Every episode of this one ends in one, after 7 to 12 steps, and the demonstrations are like it everywhere."""
     drifter = Policy(np.zeros(2), np.ones(2), [(np.zeros((2, 1)), np.zeros(1))], np.zeros(1))
     obs = np.random.default_rng(0).uniform(-100, 100, (80, 2))
@@ -128,7 +145,7 @@ def test_falls_are_never_imitated(tmp_path):
         assert record.worth_imitating == (good > 0)
 
 
-def test_an_attempt_ends_with_its_episode(tmp_path):
+def test_an_attempt_ends_with_its_episode(tmp_path: Path) -> None:
     """Episodes of 60 steps, of which the limit says nothing bad; the next one is not part of it."""
     demos = drive(lambda start, velocity: np.full(ACTION, 0.8), steps=60)
     with RolloutPool(
@@ -144,24 +161,24 @@ def test_an_attempt_ends_with_its_episode(tmp_path):
 
 
 @pytest.mark.parametrize(("good", "worth"), [(0, False), (96, False), (97, True), (192, True)])
-def test_most_starts_must_have_gone_well(good, worth):
+def test_most_starts_must_have_gone_well(good: int, worth: bool) -> None:
     practice = Practice(192, good, 1000)
     assert practice.worth_imitating == worth
     assert ("too few" in practice.sentence()) == (not worth)
 
 
-def test_a_single_clone_has_nobody_to_learn_from():
+def test_a_single_clone_has_nobody_to_learn_from() -> None:
     assert CleanConfig(clones=1).rounds == 0
     assert CleanConfig(clones=2, practice_rounds=3).rounds == 3
 
 
-def test_what_practice_will_take():
+def test_what_practice_will_take() -> None:
     clean = CleanConfig(clones=3, practice_rounds=2, practice_starts=20, practice_steps=STEPS)
     assert practised_steps(clean, ENVS) == 2 * (3 + 3 * 1) * ENVS * STEPS, "whole heats"
     assert practised_steps(CleanConfig(clones=1), ENVS) == 0
 
 
-def test_a_stop_is_heard_between_attempts(pool, tmp_path):
+def test_a_stop_is_heard_between_attempts(pool: RolloutPool, tmp_path: Path) -> None:
     stop = StopSignal()
     stop.signum = 15
     with pytest.raises(KeyboardInterrupt):

@@ -545,7 +545,7 @@ def test_a_name_that_turns_the_writing_round_is_spelled_out_everywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    np.savez("a\u202eb.npz", **arrays(6))  # type: ignore[arg-type]
+    np.savez("a\u202eb.npz", **arrays(6))
     result = command("--demos", "a\u202eb.npz")
     assert result.exit_code == 0
     assert "\u202e" not in result.output

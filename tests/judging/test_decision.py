@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import ArrayLike
 
 from rilco.data.record import Demonstrations
 from rilco.judging import decision as judging
@@ -22,7 +25,12 @@ POLICY = -1.5
 EXPERT = np.linspace(2.36, 2.5, 10)
 
 
-def make_demos(lengths, makers=None, expert=None, **more) -> Demonstrations:
+def make_demos(
+    lengths: Sequence[int] | np.ndarray,
+    makers: ArrayLike | None = None,
+    expert: ArrayLike | None = None,
+    **more: Any,
+) -> Demonstrations:
     """Demonstrations of these lengths; `makers` and `expert` hold one value for each."""
     episode = np.repeat(np.arange(len(lengths)), lengths)
     if makers is not None:
@@ -33,9 +41,11 @@ def make_demos(lengths, makers=None, expert=None, **more) -> Demonstrations:
     return Demonstrations(empty, empty, episode=episode, **more)
 
 
-def make_scores(levels, demos: Demonstrations, policy=POLICY, seed=0, spread=0.3) -> Scores:
+def make_scores(
+    levels: ArrayLike, demos: Demonstrations, policy: float = POLICY, spread: float = 0.3
+) -> Scores:
     """Scores whose means over the demonstrations are `levels` [S, D]."""
-    grouping, rng = group(demos), np.random.default_rng(seed)
+    grouping, rng = group(demos), np.random.default_rng(0)
     stretches = []
     for level in np.atleast_2d(levels):
         noise = rng.normal(0.0, spread, len(demos))
@@ -44,14 +54,13 @@ def make_scores(levels, demos: Demonstrations, policy=POLICY, seed=0, spread=0.3
     return Scores(np.array(stretches, np.float32), np.full(len(stretches), policy), 12_800)
 
 
-def mixture(others=40, seed=0, **more):
+def mixture(others: int = 40) -> tuple[np.ndarray, Demonstrations, np.ndarray]:
     """An expert's ten demonstrations of 400 pairs and others of 50; levels [2, D], demonstrations, truth."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     levels = np.concatenate([EXPERT, rng.uniform(-3.0, 1.2, others)])
     truth = np.arange(len(levels)) < len(EXPERT)
-    demos = make_demos(
-        np.where(truth, 400, 50), np.where(truth, 0, 1 + np.arange(len(levels)) % 3), truth, **more
-    )
+    makers = np.where(truth, 0, 1 + np.arange(len(levels)) % 3)
+    demos = make_demos(np.where(truth, 400, 50), makers, truth)
     moved = levels + 0.01 * rng.normal(size=(2, len(levels)))
     return moved, demos, truth
 
@@ -64,7 +73,7 @@ def formed(scores: Scores, stretches: int, grouping: Grouping) -> bool:
     return why_go_on(scores, stretches, grouping, CONFIG) is None
 
 
-def audited(levels, demos: Demonstrations, **more) -> tuple[Decision, Opinion]:
+def audited(levels: ArrayLike, demos: Demonstrations, **more: Any) -> tuple[Decision, Opinion]:
     scores = make_scores(levels, demos, **more)
     decision = decide(scores, group(demos))
     return decision, opinion_of(decision, scores, demos, CONFIG)
@@ -74,7 +83,7 @@ def audited(levels, demos: Demonstrations, **more) -> tuple[Decision, Opinion]:
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=30))
-def test_groups_are_the_episodes_in_their_order(ids):
+def test_groups_are_the_episodes_in_their_order(ids: list[int]) -> None:
     """Also of episodes whose pairs are interleaved, and whose numbers do not rise."""
     obs = np.arange(len(ids), dtype=np.float32)[:, None]
     demos = Demonstrations(obs, obs, episode=np.array(ids))
@@ -86,7 +95,7 @@ def test_groups_are_the_episodes_in_their_order(ids):
     np.testing.assert_allclose(grouping.means(obs[:, 0]), [episode.obs.mean() for episode in episodes])
 
 
-def test_a_windows_score_is_that_of_its_best_pairs_on_the_scale_of_all():
+def test_a_windows_score_is_that_of_its_best_pairs_on_the_scale_of_all() -> None:
     rng = np.random.default_rng(0)
     grouping = Grouping(np.repeat(np.arange(11), 200), np.full(11, 200))
     scores = rng.normal(2.0, 1.0, 2200)
@@ -99,7 +108,7 @@ def test_a_windows_score_is_that_of_its_best_pairs_on_the_scale_of_all():
 
 
 @given(lengths=st.lists(st.integers(1, 120), min_size=1, max_size=5), seed=st.integers(0, 100))
-def test_a_window_counts_by_its_best_pairs(lengths, seed):
+def test_a_window_counts_by_its_best_pairs(lengths: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)
     of_pair = rng.permutation(np.repeat(np.arange(len(lengths)), lengths))
     grouping = Grouping(of_pair, np.array(lengths))
@@ -116,7 +125,7 @@ def test_a_window_counts_by_its_best_pairs(lengths, seed):
 
 
 @pytest.mark.parametrize("length", [5, 10, 20, 35, 50])
-def test_short_demonstrations_are_not_judged_by_their_length(length):
+def test_short_demonstrations_are_not_judged_by_their_length(length: int) -> None:
     """Of one kind, whose pairs swing within a stride."""
     demos = make_demos([1000] * 8 + [length] * (2000 // length))
     stride = np.sin(np.arange(len(demos)) * 2 * np.pi / 20)
@@ -131,7 +140,7 @@ def test_short_demonstrations_are_not_judged_by_their_length(length):
 # --- what the decision is
 
 
-def test_a_mixture_is_cut_between_its_kinds():
+def test_a_mixture_is_cut_between_its_kinds() -> None:
     levels, demos, truth = mixture()
     decision = decide(make_scores(levels, demos), group(demos))
     assert decision.kind == "mixed"
@@ -141,7 +150,7 @@ def test_a_mixture_is_cut_between_its_kinds():
     assert formed(make_scores(levels, demos), 2, group(demos))
 
 
-def test_one_kind_is_clean():
+def test_one_kind_is_clean() -> None:
     demos = make_demos([400] * 10)
     decision = decide(make_scores([EXPERT, EXPERT[::-1]], demos), group(demos))
     assert decision.kind == "clean"
@@ -149,7 +158,7 @@ def test_one_kind_is_clean():
     assert formed(make_scores([EXPERT, EXPERT[::-1]], demos), 2, group(demos))
 
 
-def test_stretches_that_disagree_are_inseparable():
+def test_stretches_that_disagree_are_inseparable() -> None:
     levels, demos, _ = mixture()
     other = levels[1].copy()
     other[:2], other[-16:] = -1.0, 2.4  # as many pairs: two of the expert's change places with others
@@ -165,7 +174,7 @@ def test_stretches_that_disagree_are_inseparable():
     assert "keeps changing" in opinion.why
 
 
-def test_it_has_not_formed_while_others_are_among_the_expert():
+def test_it_has_not_formed_while_others_are_among_the_expert() -> None:
     """Half of the others score about as the expert does, on either side; the rest are far below."""
     levels = np.concatenate([EXPERT, np.linspace(1.8, 3.0, 20), np.linspace(-3.4, -2.6, 20)])
     demos = make_demos([400] * 10 + [50] * 40)
@@ -177,7 +186,7 @@ def test_it_has_not_formed_while_others_are_among_the_expert():
     assert formed(scores, CONFIG.patience, group(demos)), "nobody waits for ever: an expert may be uneven"
 
 
-def test_a_group_above_the_majority_is_majority_bad():
+def test_a_group_above_the_majority_is_majority_bad() -> None:
     """The bad ones are many and alike, and the expert is above them."""
     levels = np.concatenate([np.linspace(-0.05, 0.05, 14), np.linspace(2.0, 2.1, 6)])
     demos = make_demos([100] * 20)
@@ -192,7 +201,7 @@ def test_a_group_above_the_majority_is_majority_bad():
 
 
 @pytest.mark.parametrize("share", [0.3, 0.4, 0.45, 0.5])
-def test_no_cut_keeps_half_or_less(share):
+def test_no_cut_keeps_half_or_less(share: float) -> None:
     """Who holds that more than half is the expert's cannot drop half."""
     count = round(40 * share)
     levels = np.concatenate([np.linspace(2.36, 2.5, count), np.linspace(-1.5, -1.2, 40 - count)])
@@ -208,7 +217,9 @@ def test_no_cut_keeps_half_or_less(share):
     st.lists(st.tuples(st.floats(-5, 5), st.sampled_from([1, 10, 60, 150])), min_size=2, max_size=25),
     st.floats(-6, 6),
 )
-def test_whatever_the_scores_what_is_kept_is_the_majority(rows, policy):
+def test_whatever_the_scores_what_is_kept_is_the_majority(
+    rows: list[tuple[float, int]], policy: float
+) -> None:
     levels, lengths = (np.array(column) for column in zip(*rows, strict=True))
     demos = make_demos(lengths)
     decision, opinion = audited([levels, levels + 0.02], demos, policy=policy)
@@ -217,7 +228,7 @@ def test_whatever_the_scores_what_is_kept_is_the_majority(rows, policy):
     assert decision.decided == (opinion.standing > 0.0) or decision.confidence == 0.0
 
 
-def test_kinds_that_run_into_each_other_are_inseparable():
+def test_kinds_that_run_into_each_other_are_inseparable() -> None:
     rng = np.random.default_rng(0)
     levels = np.concatenate([rng.normal(1.0, 0.5, 120), rng.normal(-0.6, 0.5, 80)])
     demos = make_demos([50] * 200)
@@ -227,7 +238,7 @@ def test_kinds_that_run_into_each_other_are_inseparable():
     assert "run into each other" in opinion.why
 
 
-def test_a_single_demonstration_has_nothing_to_be_compared_with():
+def test_a_single_demonstration_has_nothing_to_be_compared_with() -> None:
     decision, opinion = audited([[1.0], [1.0]], make_demos([60]))
     assert decision.kind == "inseparable"
     assert decision.kept.all()
@@ -237,7 +248,7 @@ def test_a_single_demonstration_has_nothing_to_be_compared_with():
 # --- the opinion
 
 
-def test_the_opinion_on_a_mixture_is_that_of_the_cut():
+def test_the_opinion_on_a_mixture_is_that_of_the_cut() -> None:
     levels, demos, truth = mixture()
     decision, opinion = audited(levels, demos)
     assert opinion.standing == decision.confidence > 0.99
@@ -246,7 +257,7 @@ def test_the_opinion_on_a_mixture_is_that_of_the_cut():
     assert "outgrown" in opinion.reasons[-1]
 
 
-def test_ground_truth_has_no_influence():
+def test_ground_truth_has_no_influence() -> None:
     levels, demos, _ = mixture()
     other = dataclasses.replace(demos, expert=~demos.expert)
     first, second = audited(levels, demos)[1], audited(levels, other)[1]
@@ -254,7 +265,7 @@ def test_ground_truth_has_no_influence():
     assert first.reasons == second.reasons
 
 
-def test_an_interleaved_record_gives_the_same_opinion():
+def test_an_interleaved_record_gives_the_same_opinion() -> None:
     levels, demos, _ = mixture(others=10)
     scores = make_scores(levels, demos)
     order = np.argsort(np.arange(len(demos)) % 7, kind="stable")
@@ -270,7 +281,7 @@ def test_an_interleaved_record_gives_the_same_opinion():
 # --- a learner that never got off the ground
 
 
-def test_a_learner_that_acts_at_random_is_noticed():
+def test_a_learner_that_acts_at_random_is_noticed() -> None:
     levels, demos, _ = mixture()
     scores = make_scores(levels, demos)
     decision = decide(scores, group(demos))
@@ -281,7 +292,7 @@ def test_a_learner_that_acts_at_random_is_noticed():
     assert "spread 6.1 times as wide" in behind.why
 
 
-def test_a_learner_below_the_worst_demonstrator_is_noticed():
+def test_a_learner_below_the_worst_demonstrator_is_noticed() -> None:
     lengths = [10, 10, 10, 10]
     ends = np.tile(np.arange(10) == 9, 4)
     demos = make_demos(lengths, [0, 0, 1, 1], reward=np.repeat([5.0, 5.0, 1.0, 2.0], 10), truncated=ends)
@@ -291,7 +302,7 @@ def test_a_learner_below_the_worst_demonstrator_is_noticed():
     assert "return is 14.0" in str(not_outgrown(scores._replace(learner_return=14.0), demos, CONFIG))
 
 
-def test_returns_of_pieces_say_nothing_about_a_learner():
+def test_returns_of_pieces_say_nothing_about_a_learner() -> None:
     """A piece of 50 steps has a small return; only episodes that came to an end are compared."""
     demos = make_demos([10, 10], reward=np.ones(20), truncated=np.zeros(20, bool))
     assert worst_return(demos) is None
@@ -301,7 +312,7 @@ def test_returns_of_pieces_say_nothing_about_a_learner():
 # --- pieces
 
 
-def test_pieces_follow_each_episode_also_where_episodes_are_interleaved():
+def test_pieces_follow_each_episode_also_where_episodes_are_interleaved() -> None:
     episode = np.array([5] * 4 + [2] * 3 + [5] * 3)
     demos = Demonstrations(np.zeros((10, 1)), np.zeros((10, 1)), episode=episode)
     np.testing.assert_array_equal(in_pieces(demos, 3).episode, [0, 0, 0, 1, 3, 3, 3, 1, 1, 2])
@@ -311,7 +322,7 @@ def test_pieces_follow_each_episode_also_where_episodes_are_interleaved():
 # --- windows
 
 
-def test_a_pair_is_judged_with_its_neighbours():
+def test_a_pair_is_judged_with_its_neighbours() -> None:
     scores = np.array([0.0, 3.0, 0.0, 6.0, 9.0, 100.0])
     grouping = Grouping(np.array([0, 0, 0, 0, 0, 1]), np.array([5, 1]))
     expected = [1.0, 1.0, 3.0, 5.0, 8.0, 100.0]  # the ends are mirrored: (0 + 0 + 3) / 3, (6 + 9 + 9) / 3
@@ -324,7 +335,9 @@ def test_a_pair_is_judged_with_its_neighbours():
     around=st.integers(0, 15),
     seed=st.integers(0, 100),
 )
-def test_neighbours_come_from_the_same_demonstration_and_change_no_mean(lengths, around, seed):
+def test_neighbours_come_from_the_same_demonstration_and_change_no_mean(
+    lengths: list[int], around: int, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     of_pair = rng.permutation(np.repeat(np.arange(len(lengths)), lengths))
     grouping = Grouping(of_pair, np.array(lengths))
@@ -342,7 +355,7 @@ def test_neighbours_come_from_the_same_demonstration_and_change_no_mean(lengths,
         )
 
 
-def test_a_hint_of_two_kinds_is_not_called_clean():
+def test_a_hint_of_two_kinds_is_not_called_clean() -> None:
     """One long episode and a few short pieces below it: too little for a cut, too much to be called clean."""
     lengths = [1000, *[50] * 12]
     levels = np.array([2.0, *np.linspace(0.5, -2.5, 12)], np.float32)
@@ -356,7 +369,7 @@ def test_a_hint_of_two_kinds_is_not_called_clean():
     assert why_go_on(scores, 4, grouping, CONFIG) is None
 
 
-def test_a_minority_that_stands_out_is_not_called_clean():
+def test_a_minority_that_stands_out_is_not_called_clean() -> None:
     """Four of an expert's episodes above many pieces of all kinds, which together are twice as much."""
     lengths = [1000] * 4 + [50] * 150
     levels = np.concatenate([[2.4, 2.42, 2.44, 2.46], np.linspace(1.4, -2.5, 150)]).astype(np.float32)

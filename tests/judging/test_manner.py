@@ -23,7 +23,9 @@ CONFIG = JudgingConfig()
 def walks(odd: int, how: str, *, count: int = 24, seed: int = 0) -> Demonstrations:
     """Walks to the origin from all around, a = -x; the last `odd` ones have a manner of their own."""
     rng = np.random.default_rng(seed)
-    obs, action, episode = [], [], []
+    obs: list[np.ndarray] = []
+    action: list[np.ndarray] = []
+    episode: list[int] = []
     for i in range(count):
         own = how if i >= count - odd else ""
         place = rng.standard_normal(2)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import re
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -40,23 +42,25 @@ class Posed(gymnasium.Env):
         self.observation_structure = {"skipped_qpos": 1, "qpos": 2, "qvel": 3}
         self.state = np.zeros(6)
 
-    def set_state(self, qpos, qvel):
+    def set_state(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
         assert qpos.shape == (3,)
         assert qvel.shape == (3,)
         self.state = np.concatenate([qpos, qvel])
 
-    def reset(self, *, seed=None, options=None):
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         super().reset(seed=seed)
         return np.zeros(5), {}
 
-    def render(self):
+    def render(self) -> np.ndarray:
         if self.broken:
             raise RuntimeError("no display")
         return np.tile(self.state.astype(np.uint8)[None, :, None], (8, 1, 3))
 
 
 @pytest.fixture(autouse=True)
-def registered():
+def registered() -> Iterator[None]:
     gymnasium.register("Posed-v0", entry_point=Posed)
     gymnasium.register("PosedInTheDark-v0", entry_point=Posed, kwargs={"broken": True})
     yield
@@ -66,12 +70,12 @@ def registered():
 
 @pytest.mark.bullet
 @pytest.mark.parametrize("name", ROBOTS)
-def test_a_posed_robot_gives_the_observation_back(name):
+def test_a_posed_robot_gives_the_observation_back(name: str) -> None:
     """Falling about at random takes the torso far from upright, also over more than a quarter turn."""
-    from rilco.tasks.bullet import _RawState
+    from rilco.tasks.bullet import BulletBatch, _RawState
 
     rng = np.random.default_rng(3)
-    batch, posed = (Task(task=name).make_batch(1) for _ in range(2))
+    batch, posed = (BulletBatch(ROBOTS[name], 1) for _ in range(2))
     try:
         batch.reset([0], [rng])
         posed.reset([0], [rng])
@@ -93,11 +97,13 @@ def test_a_posed_robot_gives_the_observation_back(name):
 
 
 @pytest.mark.bullet
-def test_a_robot_on_its_back():
+def test_a_robot_on_its_back() -> None:
     """Beyond a quarter turn the Euler angles flip; the pose must not."""
     import pybullet
 
-    batch = Task(task="hopper").make_batch(1)
+    from rilco.tasks.bullet import BulletBatch
+
+    batch = BulletBatch(ROBOTS["hopper"], 1)
     try:
         batch.reset([0], [np.random.default_rng(0)])
         obs = np.zeros(15)
@@ -111,7 +117,7 @@ def test_a_robot_on_its_back():
 
 
 @pytest.mark.bullet
-def test_frames_show_the_pose():
+def test_frames_show_the_pose() -> None:
     upright, bent = np.zeros(15), np.zeros(15)
     bent[7] = 0.9
     frames = pose_frames(Task(task="hopper"), np.stack([upright, bent, upright]))
@@ -122,20 +128,20 @@ def test_frames_show_the_pose():
 
 
 @pytest.mark.bullet
-def test_observations_of_another_task_are_refused():
+def test_observations_of_another_task_are_refused() -> None:
     with pytest.raises(TaskError, match=r"hopper: observations have the shape \[2, 4\]; expected \[n, 15\]"):
         pose_frames(Task(task="hopper"), np.zeros((2, 4)))
 
 
-def test_environments_that_say_how_their_observation_is_made():
+def test_environments_that_say_how_their_observation_is_made() -> None:
     frames = pose_frames(Task(env="Posed-v0"), np.array([[1.0, 2, 3, 4, 5], [10, 20, 30, 40, 50]]))
     assert frames[:, 0, :, 0].tolist() == [[7, 1, 2, 3, 4, 5], [7, 10, 20, 30, 40, 50]]
 
 
 @pytest.mark.parametrize("env_id", ["Hopper-v5", "Ant-v5"])
-def test_poses_of_real_mujoco_environments(env_id):
+def test_poses_of_real_mujoco_environments(env_id: str) -> None:
     pytest.importorskip("mujoco")
-    env = gymnasium.make(env_id).unwrapped
+    env: Any = gymnasium.make(env_id).unwrapped
     env.reset(seed=0)
     env.action_space.seed(0)
     pose = _mujoco_pose(env, Task(env=env_id))
@@ -156,7 +162,7 @@ def demonstrations_of(lengths: list[int], obs_dim: int) -> Demonstrations:
     return Demonstrations(obs, np.zeros((len(obs), 1)), episode=episode)
 
 
-def test_pictures_are_of_the_typical_and_the_oddest_of_each_family(monkeypatch):
+def test_pictures_are_of_the_typical_and_the_oddest_of_each_family(monkeypatch: pytest.MonkeyPatch) -> None:
     lengths = [120] * 4 + [50] * 3
     verdict = make_verdict(demonstrations_of(lengths, 5), families=[[0, 1, 2, 3], [4, 5, 6]])
     monkeypatch.setattr("rilco.judging.pictures.encode", lambda frame: bytes(frame[0, 1:3, 0]))
@@ -169,13 +175,13 @@ def test_pictures_are_of_the_typical_and_the_oddest_of_each_family(monkeypatch):
         assert film.images == tuple(bytes([index, at]) for at in film.steps)
 
 
-def test_short_demonstrations_have_fewer_pictures():
+def test_short_demonstrations_have_fewer_pictures() -> None:
     demos = demonstrations_of([3, 3], 5)
     gallery = take_pictures(make_verdict(demos, families=[[0, 1]]), demos, Task(env="Posed-v0"))
     assert gallery.films[0].steps == (0, 1, 2)
 
 
-def test_without_an_environment_or_families_there_are_none():
+def test_without_an_environment_or_families_there_are_none() -> None:
     demos = demonstrations_of([3, 3], 5)
     assert not take_pictures(make_verdict(demos, families=[[0, 1]]), demos, None).films
     assert not take_pictures(make_verdict(demos, families=[]), demos, Task(env="Posed-v0")).films
@@ -189,7 +195,7 @@ def test_without_an_environment_or_families_there_are_none():
         ("CartPole-v1", r"expected \[n, 4\]"),
     ],
 )
-def test_where_no_picture_can_be_taken_the_note_says_why(env, reason):
+def test_where_no_picture_can_be_taken_the_note_says_why(env: str, reason: str) -> None:
     demos = demonstrations_of([3, 3], 3 if env == "Pendulum-v1" else 5)
     gallery = take_pictures(make_verdict(demos, families=[[0, 1]]), demos, Task(env=env))
     assert not gallery.films
@@ -197,7 +203,7 @@ def test_where_no_picture_can_be_taken_the_note_says_why(env, reason):
     assert re.search(reason, gallery.note)
 
 
-def test_without_pillow(monkeypatch):
+def test_without_pillow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "PIL", None)
     demos = demonstrations_of([3, 3], 5)
     gallery = take_pictures(make_verdict(demos, families=[[0, 1]]), demos, Task(env="Posed-v0"))
@@ -205,7 +211,7 @@ def test_without_pillow(monkeypatch):
     assert "pip install 'rilco[video]'" in gallery.note
 
 
-def test_pictures_are_small_files():
+def test_pictures_are_small_files() -> None:
     from PIL import Image
 
     frame = np.zeros((480, 480, 3), np.uint8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -40,27 +40,27 @@ STRETCHES, FORMING = HOW_SHORT.stretches, HOW_SHORT.forming
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory) -> list[str]:
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return write_files(tmp_path_factory.mktemp("drivers"))
 
 
 @pytest.fixture(scope="module")
-def config(files) -> RunConfig:
+def config(files: list[str]) -> RunConfig:
     return make_config({**OPTIONS, "demos": files})
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory) -> Path:
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("audits") / "audit"
 
 
 @pytest.fixture(scope="module")
-def audited(config, out) -> Classified:
+def audited(config: RunConfig, out: Path) -> Classified:
     return train_and_classify(config, out, HOW_SHORT, how=HOW)
 
 
 @pytest.fixture(scope="module")
-def run(audited, out) -> Run:
+def run(audited: Classified, out: Path) -> Run:
     """The training that the audit went on from."""
     return Run(out / "seed-1")
 
@@ -91,7 +91,7 @@ def same(one: Classified, other: Classified) -> bool:
 
 
 @pytest.mark.slow
-def test_it_finds_the_worse_drivers(audited):
+def test_it_finds_the_worse_drivers(audited: Classified) -> None:
     expert = of_demonstrations(audited)
     assert auroc(audited.opinion.score, expert) == 1.0
     np.testing.assert_array_equal(audited.decision.kept, expert)
@@ -100,7 +100,7 @@ def test_it_finds_the_worse_drivers(audited):
 
 
 @pytest.mark.slow
-def test_scoring_is_part_of_the_steps(audited, run, config):
+def test_scoring_is_part_of_the_steps(audited: Classified, run: Run, config: RunConfig) -> None:
     assert run.config.steps == STEPS - STRETCHES * STRETCH
     assert audited.scores.transitions == STEPS
     assert audited.scores.stretches.shape == (STRETCHES, len(audited.demos))
@@ -110,7 +110,9 @@ def test_scoring_is_part_of_the_steps(audited, run, config):
 
 
 @pytest.mark.parametrize("num_envs", [1, 16, 100, 1000])
-def test_scoring_fits_into_the_steps_whatever_the_size_of_an_iteration(config, num_envs):
+def test_scoring_fits_into_the_steps_whatever_the_size_of_an_iteration(
+    config: RunConfig, num_envs: int
+) -> None:
     sized = dataclasses.replace(config, num_envs=num_envs, num_steps=20, steps=1_000_000)
     how = AuditConfig()
     used = how.stretches * classifiers.stretch_iterations(sized, how) * sized.transitions_per_iteration
@@ -118,7 +120,7 @@ def test_scoring_fits_into_the_steps_whatever_the_size_of_an_iteration(config, n
 
 
 @pytest.mark.slow
-def test_the_labels_make_no_difference(audited, config, tmp_path):
+def test_the_labels_make_no_difference(audited: Classified, config: RunConfig, tmp_path: Path) -> None:
     """The same opinion to the bit of demonstrations whose labels are all wrong."""
     flipped = []
     for file in map(Path, config.demos):
@@ -135,7 +137,7 @@ def test_the_labels_make_no_difference(audited, config, tmp_path):
 
 
 @pytest.mark.slow
-def test_an_audit_of_a_run_changes_nothing_in_its_folder_and_repeats(audited, run):
+def test_an_audit_of_a_run_changes_nothing_in_its_folder_and_repeats(audited: Classified, run: Run) -> None:
     before = contents(run.path)
     again = classify_run(run, HOW_SHORT, how=HOW)
     assert contents(run.path) == before
@@ -143,7 +145,7 @@ def test_an_audit_of_a_run_changes_nothing_in_its_folder_and_repeats(audited, ru
 
 
 @pytest.mark.slow
-def test_pieces_are_judged_alone(run):
+def test_pieces_are_judged_alone(run: Run) -> None:
     """Pieces of 20 of an episode's 60 pairs; the first of each is the driver getting going."""
     pieces = classify_run(run, HOW_SHORT, pieces=20, how=HOW)
     assert group(pieces.demos).pairs.tolist() == [20] * (3 * 35)
@@ -151,7 +153,9 @@ def test_pieces_are_judged_alone(run):
 
 
 @pytest.mark.slow
-def test_several_seeds_are_averaged(audited, config, out, tmp_path):
+def test_several_seeds_are_averaged(
+    audited: Classified, config: RunConfig, out: Path, tmp_path: Path
+) -> None:
     shutil.copytree(out / "seed-1", tmp_path / "seed-1")
     before = contents(tmp_path / "seed-1")
     both = train_and_classify(config, tmp_path, HOW_SHORT, seeds=2, how=HOW)
@@ -166,7 +170,9 @@ def test_several_seeds_are_averaged(audited, config, out, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("when", [12, 33], ids=["training", "scoring"])
-def test_what_was_interrupted_goes_on_to_the_same_end(audited, config, tmp_path, when):
+def test_what_was_interrupted_goes_on_to_the_same_end(
+    audited: Classified, config: RunConfig, tmp_path: Path, when: int
+) -> None:
     how = dataclasses.replace(HOW, stop=StopsWhen(looks=when))
     with pytest.raises(KeyboardInterrupt):
         train_and_classify(config, tmp_path / "audit", HOW_SHORT, how=how)
@@ -174,7 +180,9 @@ def test_what_was_interrupted_goes_on_to_the_same_end(audited, config, tmp_path,
 
 
 @pytest.mark.slow
-def test_training_killed_before_its_last_checkpoint_is_not_taken_for_finished(audited, config, out, tmp_path):
+def test_training_killed_before_its_last_checkpoint_is_not_taken_for_finished(
+    audited: Classified, config: RunConfig, out: Path, tmp_path: Path
+) -> None:
     """The last line of the metrics comes a moment before the checkpoint that the audit goes on from."""
     shutil.copytree(out, tmp_path / "audit")
     for file in (tmp_path / "audit" / "seed-1" / "checkpoints").iterdir():
@@ -183,7 +191,7 @@ def test_training_killed_before_its_last_checkpoint_is_not_taken_for_finished(au
 
 
 @pytest.mark.slow
-def test_another_configuration_is_not_mixed_in(audited, config, out):
+def test_another_configuration_is_not_mixed_in(audited: Classified, config: RunConfig, out: Path) -> None:
     other = dataclasses.replace(config, classifier=dataclasses.replace(config.classifier, lam=0.3))
     with pytest.raises(RunError, match=r"lam=0\.3"):
         train_and_classify(other, out, HOW_SHORT, how=HOW)
@@ -193,10 +201,10 @@ def test_another_configuration_is_not_mixed_in(audited, config, out):
 
 
 @pytest.mark.slow
-def test_it_goes_on_until_it_is_enough(run, audited):
-    seen = []
+def test_it_goes_on_until_it_is_enough(run: Run, audited: Classified) -> None:
+    seen: list[Scores] = []
 
-    def enough(found, stretches):
+    def enough(found: Scores, stretches: int) -> str | None:
         seen.append(found)
         assert stretches == len(seen) + 1
         return None if len(seen) == 2 else "it is not enough"
@@ -212,7 +220,9 @@ def test_it_goes_on_until_it_is_enough(run, audited):
 
 
 @pytest.mark.slow
-def test_a_short_run_is_trained_until_something_can_be_said(audited, config, tmp_path):
+def test_a_short_run_is_trained_until_something_can_be_said(
+    audited: Classified, config: RunConfig, tmp_path: Path
+) -> None:
     short = dataclasses.replace(config, steps=STRETCH, evaluate_every=-1)
     run = train_run(short, tmp_path / "short", how=HOW)
     once = dataclasses.replace(HOW_SHORT, stretches=1)
@@ -221,7 +231,7 @@ def test_a_short_run_is_trained_until_something_can_be_said(audited, config, tmp
 
 
 @pytest.mark.slow
-def test_it_gives_up_in_the_end(run, audited):
+def test_it_gives_up_in_the_end(run: Run, audited: Classified) -> None:
     twice = dataclasses.replace(HOW_SHORT, stretches=1, most_stretches=2)
     found = scored(run, twice, lambda *_: "never")
     assert found.stretches.shape[0] == 1
@@ -232,12 +242,14 @@ def test_it_gives_up_in_the_end(run, audited):
 
 
 @pytest.mark.slow
-def test_no_classifier_ever_scores_a_pair_that_it_learned_from(run, audited, monkeypatch):
+def test_no_classifier_ever_scores_a_pair_that_it_learned_from(
+    run: Run, audited: Classified, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The halves by which an audit scores are those that training draws from."""
-    halves = []
+    halves: list[np.ndarray] = []
     init = CrossFitted.__init__
 
-    def spy(self, demos, given):
+    def spy(self: CrossFitted, demos: DemoArrays, given: Sequence[np.ndarray]) -> None:
         halves.extend(given)
         init(self, demos, given)
 
@@ -254,7 +266,9 @@ def test_no_classifier_ever_scores_a_pair_that_it_learned_from(run, audited, mon
 
 
 @pytest.mark.parametrize("chunk", [classifiers.CHUNK, 100, 7])
-def test_each_half_is_scored_by_the_classifier_of_the_other(config, chunk, monkeypatch):
+def test_each_half_is_scored_by_the_classifier_of_the_other(
+    config: RunConfig, chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(classifiers, "CHUNK", chunk)
     rng = np.random.default_rng(0)
     mean, var = np.float32([1.0, -1.0]), np.float32([4.0, 0.25])
@@ -275,14 +289,14 @@ def test_each_half_is_scored_by_the_classifier_of_the_other(config, chunk, monke
 # --- what cannot be audited
 
 
-def test_one_classifier_cannot_judge(config, tmp_path):
+def test_one_classifier_cannot_judge(config: RunConfig, tmp_path: Path) -> None:
     gail = dataclasses.replace(config, method="gail-ap", demos=("not-there.npz",))
     (tmp_path / "config.json").write_text(gail.to_json())
     with pytest.raises(AuditError, match=r"gail-ap.*--method ril-co"):
         audit_run(Run(tmp_path))
 
 
-def test_a_run_in_phases_is_audited_already(config, tmp_path):
+def test_a_run_in_phases_is_audited_already(config: RunConfig, tmp_path: Path) -> None:
     clean = dataclasses.replace(config, method="ril-co-clean")
     (tmp_path / "config.json").write_text(clean.to_json())
     with pytest.raises(AuditError, match="1-ril-co"):
@@ -290,7 +304,7 @@ def test_a_run_in_phases_is_audited_already(config, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_folder_without_checkpoints_is_refused(run, tmp_path):
+def test_a_folder_without_checkpoints_is_refused(run: Run, tmp_path: Path) -> None:
     shutil.copytree(run.path, tmp_path / "run", ignore=shutil.ignore_patterns("checkpoints"))
     with pytest.raises(RunError, match="no checkpoint"):
         classify_run(Run(tmp_path / "run"), HOW_SHORT, how=HOW)
@@ -302,7 +316,9 @@ def test_a_folder_without_checkpoints_is_refused(run, tmp_path):
 
 
 @pytest.mark.slow
-def test_other_demonstrations_than_the_run_had_are_refused(run, files, config, tmp_path):
+def test_other_demonstrations_than_the_run_had_are_refused(
+    run: Run, files: list[str], config: RunConfig, tmp_path: Path
+) -> None:
     shutil.copytree(run.path, tmp_path / "run")
     changed = dataclasses.replace(run.config, demos=tuple(files[:-1]))
     (tmp_path / "run" / "config.json").write_text(changed.to_json())
