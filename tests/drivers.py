@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from rilco.clean import phases
 from rilco.data.formats import save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.judging.audit_config import AuditConfig
-from rilco.runs.interrupt import StopSignal
 
 WORSE = (0.3, 0.2, 0.1, 0.0, -0.1)  # shares of full throttle
 EPISODE, EXPERT_EPISODES, WORSE_EPISODES = 60, 20, 3  # 3 of 7 pairs are not the expert's
@@ -63,25 +61,6 @@ def short_stretches() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(phases, "RULES", HOW_SHORT)
         yield
-
-
-class StopsWhen(StopSignal):
-    """A signal that comes when something is so, or after so many looks at it."""
-
-    def __init__(self, condition: Callable[[], bool] = lambda: False, looks: float = float("inf")) -> None:
-        super().__init__()
-        self._condition, self._looks = condition, looks
-
-    @property
-    def requested(self) -> bool:
-        self._looks -= 1
-        if self._looks < 0 or self._condition():
-            self.signum = signal.SIGTERM
-        return self.signum is not None
-
-    def raise_if_requested(self) -> None:
-        if self.requested:
-            super().raise_if_requested()
 
 
 def contents(folder: Path) -> dict[str, bytes]:

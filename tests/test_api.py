@@ -14,22 +14,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from tests.environments import Drift, Units, env_id
+from tests.experiment.tiny import RIL_CO, SMALL
 
 import rilco
 from rilco.data.run_data import read_demonstrations
-
-SETTINGS = {
-    "num_envs": 4,
-    "num_steps": 5,
-    "evaluate_every": 60,
-    "evaluation_episodes": 2,
-    "final_episodes": 2,
-    "acktr.hidden_sizes": [8, 8],
-    "classifier.hidden": [8, 8],
-    "classifier.batch": 16,
-    "classifier.candidates": 32,
-    "classifier.selected": 8,
-}
 
 
 def demonstrations(episodes: int = 12, length: int = 20) -> rilco.Demonstrations:
@@ -41,7 +29,7 @@ def demonstrations(episodes: int = 12, length: int = 20) -> rilco.Demonstrations
 
 
 def train(out: Path, **options: Any) -> rilco.Run:
-    given = {"env": env_id("Drift"), "steps": 200, "seed": 5, "quiet": True, "settings": SETTINGS, **options}
+    given = {"env": env_id("Drift"), "steps": 200, "seed": 5, "quiet": True, "settings": RIL_CO, **options}
     return rilco.train(out, workers=1, **given)
 
 
@@ -161,8 +149,7 @@ def test_a_callback_sees_every_line_and_its_error_keeps_the_last_checkpoint(tmp_
     from rilco.options import make_config
     from rilco.runs.how import How
 
-    own = {name: value for name, value in SETTINGS.items() if not name.startswith("classifier.")}
-    config = make_config({"env": env_id("Drift"), "method": "acktr", "steps": 200, **own})
+    config = make_config({"env": env_id("Drift"), "method": "acktr", "steps": 200, **SMALL})
     how = How(workers=1, quiet=True, checkpoint_every=3, callbacks=(watch,))
     with pytest.raises(RuntimeError, match="enough"):
         train_config(config, tmp_path / "run", how=how)
@@ -202,8 +189,7 @@ def test_a_policy_is_collected_from_by_name_in_its_own_environment(tmp_path: Pat
 
 def test_a_run_can_start_from_a_shipped_policy(tmp_path: Path) -> None:
     pytest.importorskip("pybullet")
-    own = {**SETTINGS, "acktr.hidden_sizes": [64, 64], "hold_actor_for": 9, "evaluate_every": -1}
-    settings = {name: value for name, value in own.items() if not name.startswith("classifier.")}
+    settings = {**SMALL, "acktr.hidden_sizes": [64, 64], "hold_actor_for": 9, "evaluate_every": -1}
     options = {"method": "acktr", "task": "hopper", "steps": 20, "quiet": True, "workers": 1}
     run = rilco.train(tmp_path / "run", start_from="hopper#1", settings=settings, **options)
     assert run.config.start_from == "hopper#1"
@@ -281,7 +267,7 @@ def test_counts_are_whole_numbers(tmp_path: Path, value: Any) -> None:
 
 
 def test_numbers_may_be_numpys_and_counts_floats(tmp_path: Path) -> None:
-    given = {**SETTINGS, "classifier.lam": np.float32(0.25), "evaluate_every": 1e5, "num_envs": np.int64(4)}
+    given = {**RIL_CO, "classifier.lam": np.float32(0.25), "evaluate_every": 1e5, "num_envs": np.int64(4)}
     run = train(tmp_path / "run", demos=demonstrations(), steps=2e1, seed=np.int64(3), settings=given)
     config = run.config
     assert (config.seed, config.steps, config.evaluate_every, config.classifier.lam) == (3, 20, 100_000, 0.25)
@@ -291,7 +277,7 @@ def test_a_given_policy_is_kept_and_may_be_in_other_units(tmp_path: Path) -> Non
     """Cloned without an environment, it has the units of the demonstrations; the run has the environment's."""
     demos = changed(action=20.0 * demonstrations().action)
     cloned = rilco.clone(demos, gradient_steps=200)
-    settings = {**SETTINGS, "acktr.hidden_sizes": [64, 64], "hold_actor_for": 99}
+    settings = {**RIL_CO, "acktr.hidden_sizes": [64, 64], "hold_actor_for": 99}
     options = {"env": Units, "env_kwargs": {"unit": 20.0}, "demos": demos, "start_from": cloned}
     run = train(tmp_path / "run", **options, steps=40, settings=settings)
     assert cloned.actions.scale != run.last_policy.actions.scale == (20.0,)
@@ -315,7 +301,7 @@ def test_a_given_policy_is_kept_and_may_be_in_other_units(tmp_path: Path) -> Non
 def test_named_observations_in_memory_come_in_the_order_of_the_environment(tmp_path: Path) -> None:
     y, side, clock = np.arange(24.0).reshape(12, 2), np.arange(12) % 2, np.arange(12.0)
     obs = {"state": {"y": y, "a": side}, "clock": clock}
-    settings = {**SETTINGS, "classifier.batch": 4, "classifier.candidates": 4, "classifier.selected": 2}
+    settings = {**RIL_CO, "classifier.batch": 4, "classifier.candidates": 4, "classifier.selected": 2}
     common = {"env": env_id("Named"), "steps": 20, "settings": settings}
     keys = ["state/y", "clock"]
     every = train(tmp_path / "every", demos={"obs": obs, "action": side}, **common)
@@ -349,7 +335,7 @@ def test_parts_that_an_environment_does_not_show_are_left_out_and_those_that_it_
         file["data/demo_0/actions"] = np.arange(12)[:, None] % 2
         for name, part in more.items():
             file[f"data/demo_0/obs/{name}"] = part
-    settings = {**SETTINGS, "classifier.batch": 4, "classifier.candidates": 4, "classifier.selected": 2}
+    settings = {**RIL_CO, "classifier.batch": 4, "classifier.candidates": 4, "classifier.selected": 2}
     for number, given in enumerate([(more, np.arange(12) % 2), tmp_path / "more.hdf5"]):
         options = {"env": env_id("Named"), "steps": 20, "settings": settings}
         run = train(tmp_path / str(number), demos=given, **options)
@@ -380,9 +366,7 @@ def test_demonstrations_there_and_back(tmp_path: Path) -> None:
 
 
 def test_a_sweep_and_its_report(tmp_path: Path) -> None:
-    own = {name: value for name, value in SETTINGS.items() if not name.startswith("classifier.")}
-    own["acktr.hidden_sizes"] = (8, 8)  # a list would vary
-    grid = {"env": env_id("Drift"), "method": ["acktr", "no-such"], "steps": 40, **own}
+    grid = {"env": env_id("Drift"), "method": ["acktr", "no-such"], "steps": 40, **SMALL}
     with pytest.raises(rilco.RilcoError, match="unknown method"):
         rilco.sweep(grid, tmp_path / "runs", quiet=True)
     swept = rilco.sweep({**grid, "method": "acktr"}, tmp_path / "runs", seeds=[3, 4], steps=60, quiet=True)

@@ -18,6 +18,8 @@ import jax
 import numpy as np
 import pytest
 from tests.environments import env_id
+from tests.experiment.tiny import RIL_CO, SMALL
+from tests.stops import CrashAfter
 
 import rilco
 from rilco.data.formats import save_demonstrations
@@ -26,24 +28,10 @@ from rilco.errors import ConfigError, DemonstrationError, RunError, TaskError, T
 from rilco.options import make_config
 from rilco.runs.checkpoint import load_checkpoint
 from rilco.runs.how import How
-from rilco.runs.interrupt import StopSignal
 from rilco.tasks.gym_batch import DISPLAYS
 from rilco.training import train_run
 
 ROOT = Path(__file__).resolve().parents[1]
-SMALL = {
-    "num_envs": 4,
-    "num_steps": 5,
-    "evaluate_every": 60,
-    "evaluation_episodes": 3,
-    "final_episodes": 3,
-    "acktr.hidden_sizes": [8, 8],
-    "classifier.hidden": [8, 8],
-    "classifier.batch": 16,
-    "classifier.candidates": 32,
-    "classifier.selected": 8,
-}
-SMALL_ACKTR = {name: value for name, value in SMALL.items() if not name.startswith("classifier.")}
 
 
 def write_demonstrations(path: Path, pairs: int = 300, obs_dim: int = 2) -> Path:
@@ -62,15 +50,13 @@ def demos(tmp_path) -> Path:
 
 def small_run(out: Path, **options) -> rilco.Run:
     options = {"env": env_id("Drift"), "method": "acktr", "steps": 200, "seed": 5, "quiet": True, **options}
-    small = SMALL if options["method"] != "acktr" else SMALL_ACKTR
+    small = SMALL if options["method"] == "acktr" else RIL_CO
     settings = {**small, **options.pop("settings", {})}
     return rilco.train(out, settings=settings, workers=1, **options)
 
 
 def tiny_config(env: str, steps: int) -> rilco.RunConfig:
-    return make_config(
-        {"env": env_id(env), "method": "acktr", "steps": steps, **SMALL_ACKTR, "evaluate_every": -1}
-    )
+    return make_config({"env": env_id(env), "method": "acktr", "steps": steps, **SMALL, "evaluate_every": -1})
 
 
 def metrics(folder: Path) -> list[dict]:
@@ -196,21 +182,6 @@ def left_alone(tmp_path_factory) -> rilco.Run:
     return small_run(folder / "run", method="ril-co", demos=write_demonstrations(folder / "demos.npz"))
 
 
-class CrashAfter(StopSignal):
-    """Takes the place of a crash: raises when the loop looks whether to stop for the `looks`-th time."""
-
-    def __init__(self, looks: int) -> None:
-        super().__init__()
-        self.looks = looks
-
-    @property
-    def requested(self) -> bool:
-        self.looks -= 1
-        if self.looks < 0:
-            raise RuntimeError("crash")
-        return False
-
-
 @pytest.mark.parametrize(("every", "crash"), [(1, 1), (1, 4), (4, 6), (8, 9)])
 def test_resume_continues_exactly(tmp_path, every, crash, left_alone):
     """After a crash, what came after the last checkpoint is done again, with the same outcome."""
@@ -270,7 +241,9 @@ def start_cli(*arguments: object, env: dict[str, str] | None = None) -> subproce
 
 
 def arguments_for(out: Path, demos: Path, steps: int = 12_000) -> list[object]:
-    small = [f"--set={name}={json.dumps(value)}" for name, value in SMALL.items() if name != "evaluate_every"]
+    small = [
+        f"--set={name}={json.dumps(value)}" for name, value in RIL_CO.items() if name != "evaluate_every"
+    ]
     return [
         *("train", "--env", env_id("Drift"), "--demos", demos, "--steps", steps, "--seed", 2, "--out", out),
         *("--evaluate-every", 2000, "--checkpoint-every", 20, "--workers", 2, *small),
@@ -393,8 +366,9 @@ import resource, signal
 from pathlib import Path
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 import rilco
-from tests.test_training import SMALL_ACKTR, env_id
-small = {{**SMALL_ACKTR, "evaluate_every": -1}}
+from tests.environments import env_id
+from tests.experiment.tiny import SMALL
+small = {{**SMALL, "evaluate_every": -1}}
 run = dict(env=env_id("Drift"), method="acktr", seed=5, quiet=True, workers=1)
 rilco.train({str(tmp_path / "run")!r}, steps=200, settings=small, **run)
 room = Path({str(tmp_path / "run" / "config.json")!r}).stat().st_size + 100  # enough for the new number of steps

@@ -12,6 +12,7 @@ import jax
 import numpy as np
 import pytest
 from tests.environments import env_id
+from tests.stops import CrashAfter, StopsWhen
 
 import rilco
 from rilco.bc.config import BcConfig
@@ -25,7 +26,6 @@ from rilco.errors import ConfigError, DemonstrationError, RunError, TrainingErro
 from rilco.options import make_config
 from rilco.policy.saved import Policy
 from rilco.runs.how import How
-from rilco.runs.interrupt import StopSignal
 from rilco.runs.results import thin
 from rilco.runs.standing import standing
 from rilco.training import train_run
@@ -465,29 +465,6 @@ def test_evaluating_does_not_change_what_is_learned(tmp_path, demos_file, left_a
     assert policy_files(quiet)["last.safetensors"] == policy_files(left_alone)["last.safetensors"]
 
 
-class StopsAfter(StopSignal):
-    """A signal that comes after so many looks at it."""
-
-    def __init__(self, looks: int) -> None:
-        super().__init__()
-        self.looks = looks
-
-    @property
-    def requested(self) -> bool:
-        self.looks -= 1
-        return self.looks < 0
-
-
-class CrashAfter(StopsAfter):
-    """The same as a crash, which leaves no checkpoint."""
-
-    @property
-    def requested(self) -> bool:
-        if super().requested:
-            raise RuntimeError("crash")
-        return False
-
-
 def test_a_run_that_never_evaluates_starts_no_process(tmp_path, demos_file, left_alone, monkeypatch):
     def refuse(*arguments, **options):
         raise AssertionError("a process was started")
@@ -514,7 +491,9 @@ def test_resume_continues_exactly(tmp_path, checkpoint_at, left_alone):
 
 
 def test_interrupt_leaves_a_checkpoint_and_resumes_exactly(tmp_path, left_alone):
-    train_run(left_alone.config, tmp_path / "run", how=How(workers=1, quiet=True, stop=StopsAfter(2)))
+    how = How(workers=1, quiet=True, stop=StopsWhen(looks=3))
+    with pytest.raises(KeyboardInterrupt):
+        train_run(left_alone.config, tmp_path / "run", how=how)
     assert [line["iteration"] for line in metrics(tmp_path / "run")] == [60]
     resumed = rilco.train(tmp_path / "run", resume=True, quiet=True, workers=1)
     assert metrics(resumed.path) == metrics(left_alone.path)

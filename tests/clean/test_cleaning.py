@@ -16,12 +16,12 @@ from tests.drivers import (
     OPTIONS,
     STEPS,
     STRETCH,
-    StopsWhen,
     contents,
     demonstrate,
     short_stretches,
     write_files,
 )
+from tests.stops import StopsWhen
 
 import rilco
 from rilco.api import train_config

@@ -1,4 +1,4 @@
-"""Runs that take a moment, and run folders that nobody trained, for the tests of grids and engines."""
+"""Runs that take a moment, and run folders that nobody trained, for the tests of training, grids and engines."""
 
 from __future__ import annotations
 
@@ -11,12 +11,20 @@ from tests.environments import env_id
 from rilco.config import RunConfig
 from rilco.options import make_config
 
-SMALL = {
+SMALL: dict[str, Any] = {
     "num_envs": 4,
     "num_steps": 5,
     "evaluate_every": 60,
     "evaluation_episodes": 3,
+    "final_episodes": 3,
     "acktr.hidden_sizes": (8, 8),
+}
+RIL_CO: dict[str, Any] = {
+    **SMALL,
+    "classifier.hidden": (8, 8),
+    "classifier.batch": 16,
+    "classifier.candidates": 32,
+    "classifier.selected": 8,
 }
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
-from tests.drivers import HOW_SHORT, OPTIONS, STEPS, STRETCH, StopsWhen, contents, write_files
+from tests.drivers import HOW_SHORT, OPTIONS, STEPS, STRETCH, contents, write_files
+from tests.stops import StopsWhen
 
 from rilco.config import RunConfig
 from rilco.data.formats import load_file, save_demonstrations
