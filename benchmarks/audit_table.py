@@ -35,17 +35,12 @@ from rilco.judging.verdict import auroc
 from rilco.judging.windows import group, in_pieces
 from rilco.options import make_config
 from rilco.runs.how import How
+from rilco.tasks.robots import ROBOTS
 from rilco.tasks.table import Task
 
 CONFIG = AuditConfig()
 LEFT, DRAWS = (5, 20, 50), 5  # bad demonstrations in a replay, and how often they are drawn
 LEAST_EXPERT, MOST_OTHER = 0.99, 0.02
-AUTHORS = {
-    "halfcheetah": "HalfCheetahBulletEnv-v0",
-    "hopper": "HopperBulletEnv-v0",
-    "walker2d": "Walker2DBulletEnv-v0",
-    "ant": "AntBulletEnv-v0",
-}
 
 
 def main() -> None:
@@ -56,7 +51,7 @@ def main() -> None:
     parser.add_argument(
         "--demos", type=Path, help="A folder with the authors' folders; else our own datasets."
     )
-    parser.add_argument("--tasks", nargs="+", default=list(AUTHORS))
+    parser.add_argument("--tasks", nargs="+", default=list(ROBOTS))
     parser.add_argument("--rates", nargs="+", type=float, default=[0.4, 0.0, 0.1, 0.2, 0.3])
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     parser.add_argument("--workers", type=int)
@@ -76,7 +71,7 @@ def main() -> None:
         recorded, result = (folder.with_name(folder.name + ending) for ending in (".scores.npz", ".json"))
         if result.exists() and not options.again:
             continue
-        demos = str(options.demos / AUTHORS[task]) if options.demos else None
+        demos = str(options.demos / ROBOTS[task].stock_id) if options.demos else None
         config = make_config({"task": task, "demos": demos, "noise_rate": rate, "steps": STEPS, "seed": seed})
         if not recorded.exists():
             classified = train_and_classify(config, folder, CONFIG, how=How(options.workers, quiet=True))
@@ -150,7 +145,7 @@ def replay(out: Path, authors: Path | None) -> None:
         if row["rate"] == 0 or (row["source"] == "authors" and authors is None):
             continue
         if row["source"] == "authors" and authors is not None:
-            files: Sequence[str] = [str(authors / AUTHORS[row["task"]])]
+            files: Sequence[str] = [str(authors / ROBOTS[row["task"]].stock_id)]
         else:
             files = standard_files(Task(task=row["task"]))
         demos = load_demonstrations(files, row["rate"])

@@ -12,14 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-Options = dict[str, Any]
+from rilco.tasks.robots import ROBOTS
 
-FOLDERS = {
-    "hopper": "HopperBulletEnv-v0",
-    "halfcheetah": "HalfCheetahBulletEnv-v0",
-    "walker2d": "Walker2DBulletEnv-v0",
-    "ant": "AntBulletEnv-v0",
-}
+Options = dict[str, Any]
 
 
 def start_up() -> Iterator[Options]:
@@ -40,7 +35,7 @@ def long() -> Iterator[Options]:
 
 def others() -> Iterator[Options]:
     """The other methods."""
-    yield from _cells(tuple(FOLDERS), ("bc",), range(1, 4), 2e6)
+    yield from _cells(("hopper", "halfcheetah", "walker2d", "ant"), ("bc",), range(1, 4), 2e6)
     methods = ("ril-co-logistic", "ril-p", "fairl", "vild", "gail-unhinged")
     yield from _cells(("hopper", "halfcheetah"), methods, range(1, 3), 2e6)
 
@@ -85,5 +80,5 @@ def _cells(
                     "evaluate_every": 40_000,
                 }
                 if files:
-                    options["demos"] = str(Path(os.environ["AUTHORS_FILES"]) / FOLDERS[task])
+                    options["demos"] = str(Path(os.environ["AUTHORS_FILES"]) / ROBOTS[task].stock_id)
                 yield {"noise_rate": 0.4, **options, **more}

@@ -24,13 +24,7 @@ from rilco.data.mixing import RUN_LENGTH, mix
 from rilco.data.record import Demonstrations
 from rilco.judging.offline import judge_offline
 from rilco.judging.verdict import Verdict
-
-AUTHORS = {
-    "halfcheetah": "HalfCheetahBulletEnv-v0",
-    "hopper": "HopperBulletEnv-v0",
-    "walker2d": "Walker2DBulletEnv-v0",
-    "ant": "AntBulletEnv-v0",
-}
+from rilco.tasks.robots import ROBOTS
 
 
 def main() -> None:
@@ -43,7 +37,7 @@ def main() -> None:
     parser.add_argument("--reliability", type=Path, help="Draw how often what was called good is good.")
     parser.add_argument("--paper", nargs="+", default=[], choices=["ours", "sampled", "gaussian", "authors"])
     parser.add_argument("--demos", type=Path, help="A folder with the authors' folders.")
-    parser.add_argument("--tasks", nargs="+", default=list(AUTHORS))
+    parser.add_argument("--tasks", nargs="+", default=list(ROBOTS))
     parser.add_argument("--rates", nargs="+", type=float, default=[0.0, 0.1, 0.2, 0.3, 0.4])
     parser.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     parser.add_argument("--pieces", action="store_true", help="Cut everything into pieces of 50 pairs.")
@@ -170,7 +164,7 @@ def read_parts(source: str, task: str, demos: Path | None) -> list[Demonstration
 
     if source == "authors":
         assert demos is not None, "--demos names the authors' folder"
-        return [load_file(file) for file in find_files(demos / AUTHORS[task])]
+        return [load_file(file) for file in find_files(demos / ROBOTS[task].stock_id)]
     if source == "sampled":
         policies = [shipped_rung(task, rung)[0] for rung in RUNGS]
         return [collect(policy, Task(task=task), deterministic=False) for policy in policies]

@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 from benchmarks.judges.measuring import clone_return, measure
 from benchmarks.judges.peers import JUDGES, OURS, Scores
-from benchmarks.judges.sets import FOLDERS, LabelledSet, paper_sets, zoo_sets
+from benchmarks.judges.sets import LabelledSet, paper_sets, zoo_sets
 from benchmarks.judges.table import EVERYTHING, EXPERT, page
 
 from rilco.data.formats import save_demonstrations
+from rilco.tasks.robots import ROBOTS
 
 TOOLS = ("robot-report-card 0.1.0", "lerobot-doctor 0.2.0", "democlean 0.1.5")
 
@@ -98,7 +99,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--judges", nargs="*", help="only these")
     parser.add_argument("--again", nargs="*", default=[], metavar="JUDGE", help="measured anew")
-    parser.add_argument("--clones", nargs="*", default=[], choices=FOLDERS, help="tasks to try clones in")
+    parser.add_argument("--clones", nargs="*", default=[], choices=ROBOTS, help="tasks to try clones in")
     parser.add_argument("--clone-count", type=int, default=2, help="clones of what each judge keeps")
     parser.add_argument("--results", type=Path, default=Path("results/judges"))
     parser.add_argument("--out", type=Path, required=True, help="the tables, as Markdown")

@@ -12,18 +12,12 @@ import numpy as np
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.data.standard import standard_files
+from rilco.tasks.robots import ROBOTS
 from rilco.tasks.table import Task
 
 WINDOW = 50
 RATE = 0.4
 MIXING_SEED = 1
-FOLDERS = {
-    "halfcheetah": "HalfCheetahBulletEnv-v0",
-    "hopper": "HopperBulletEnv-v0",
-    "walker2d": "Walker2DBulletEnv-v0",
-    "ant": "AntBulletEnv-v0",
-}
-"""The four tasks, and the folder of each among the authors' files."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +41,8 @@ class LabelledSet:
 
 def paper_sets(folder: Path) -> Iterator[LabelledSet]:
     """The authors' files of each task, and our Ant with Gaussian noise, in windows of equal length."""
-    for task, files in FOLDERS.items():
-        yield _windowed(task, load_demonstrations(folder / files, RATE, seed=MIXING_SEED), task)
+    for task, robot in ROBOTS.items():
+        yield _windowed(task, load_demonstrations(folder / robot.stock_id, RATE, seed=MIXING_SEED), task)
     ant = standard_files(Task(task="ant"), "gaussian")
     yield _windowed("ant-gaussian", load_demonstrations(ant, RATE, seed=MIXING_SEED))
 
