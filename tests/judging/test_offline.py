@@ -14,9 +14,10 @@ from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
 from rilco.judging.config import JudgingConfig
 from rilco.judging.given import vouchers
+from rilco.judging.hearing import in_the_sum
 from rilco.judging.judges.consensus import judge_consensus
 from rilco.judging.material import prepare
-from rilco.judging.offline import in_the_sum, judge_offline
+from rilco.judging.offline import judge_offline
 from rilco.judging.verdict import Verdict
 
 

@@ -1,0 +1,82 @@
+"""What is to be judged, and against whom: the family that is taken to be good."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from rilco.judging.config import JudgingConfig
+from rilco.judging.judges.families import Families
+from rilco.judging.material import Material
+from rilco.judging.verdict import Majority
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What every judge is asked about. All arrays are in the order of `material`."""
+
+    material: Material
+    families: Families
+    vouched: np.ndarray
+    """[D] 1 for what the user calls good, -1 for bad, 0 for the rest."""
+    config: JudgingConfig
+
+    @property
+    def named(self) -> bool:
+        """Whether the user said who is good: that replaces the majority."""
+        return bool((self.vouched > 0).any())
+
+    @cached_property
+    def main(self) -> int:
+        """The family that is taken to be good: the named one, else the largest by pairs."""
+        label, named = self.families.label, self.vouched > 0
+        return int(
+            np.argmax(
+                np.bincount(
+                    label[named] if self.named else label, None if self.named else self.material.pairs
+                )
+            )
+        )
+
+    @cached_property
+    def ours(self) -> np.ndarray:
+        """[D] whether it is in that family, or in one of which a demonstration is vouched for."""
+        return np.isin(self.families.label, [self.main, *self.families.label[self.vouched > 0]])
+
+    @cached_property
+    def majority(self) -> Majority:
+        label, pairs = self.families.label, self.material.pairs
+        members, size = np.bincount(label), np.bincount(label, pairs)
+        by_demonstrations, by_pairs = int(np.argmax(members)), int(np.argmax(size))
+        agree = by_demonstrations == by_pairs
+        names = [family_name(f) for f in (by_demonstrations, by_pairs)]
+        share = float(size[by_pairs] / size.sum())
+        if self.named:
+            sentence = f"You vouched for {int((self.vouched > 0).sum())} demonstrations; the others are compared with them."
+        elif agree:
+            sentence = (
+                f"{names[0]} is the largest, by demonstrations ({members[by_demonstrations]} of {len(label)}) and by pairs "
+                f"({share:.0%})."
+            )
+        else:
+            sentence = (
+                f"By demonstrations {names[0]} is the largest ({members[by_demonstrations]} of {len(label)}), by pairs "
+                f"{names[1]} ({share:.0%}); the audit goes by pairs, and is not sure. Name a good family."
+            )
+        return Majority(by_demonstrations, by_pairs, agree or self.named, sentence)
+
+    def trust(self, apart: np.ndarray) -> float:
+        """How likely the good ones are the majority; a family that is not `apart` [D] counts with the largest."""
+        if self.named:
+            return 1.0
+        pairs, largest = self.material.pairs, self.families.label == self.majority.by_demonstrations
+        trust = float(np.interp(pairs[~apart].sum() / pairs.sum(), *self.config.majority_trust))
+        return trust * self.config.outnumbered_trust if apart[largest].mean() > 0.5 else trust
+
+
+def family_name(family: int) -> str:
+    return f"family {LETTERS[family]}" if family < len(LETTERS) else f"family {family + 1}"
