@@ -87,7 +87,7 @@ def test_from_every_start_the_best_attempt_is_taken(pool: RolloutPool) -> None:
     for one, velocity, is_clear, score in zip(best, sums, clear, np.maximum(*alone), strict=True):
         if is_clear:
             np.testing.assert_allclose(one.action, one.obs if velocity > 0 else -one.obs, rtol=1e-5)
-        assert one is None or one.likeness == pytest.approx(score)
+        assert one.likeness == pytest.approx(score)
 
 
 def test_good_attempts_become_demonstrations_without_their_last_third(

@@ -72,7 +72,7 @@ def test_files_are_judged_without_a_simulator(files: list[str], tmp_path: Path) 
     }
     rows = list(csv.DictReader((out / "demonstrations.csv").read_text().splitlines()))
     assert [row["decision"] for row in rows] == ["keep"] * GOOD + ["drop"] * BAD
-    assert "abstains" in result.output or "consensus" in result.output
+    assert "  families: There are 2 families" in result.output
 
 
 def test_judging_offline_needs_no_jax(files: list[str]) -> None:
@@ -399,7 +399,7 @@ def test_files_that_cannot_be_used_leave_nothing_behind(tmp_path: Path) -> None:
     assert "same environment" in said
     said = refused(command("--demos", tmp_path / "nan.npz", "--out", out))
     assert "NaN" in said
-    assert "No demonstration" in refused(command("--out", out)) or "--demos" in refused(command("--out", out))
+    assert "No demonstrations were given" in refused(command("--out", out))
     assert not out.exists()
 
 
@@ -523,7 +523,8 @@ def test_audits_have_no_pickle(tmp_path: Path) -> None:
     made: Audit = make_audit()
     made.save(tmp_path)
     with np.load(tmp_path / "pairs.npz", allow_pickle=False) as arrays:
-        assert set(arrays.files) == {"demonstration", "keep", "drop"}
+        kinds = {name: array.dtype.kind for name, array in arrays.items()}
+    assert kinds == {"demonstration": "i", "keep": "b", "drop": "b"}
 
 
 def test_too_few_demonstrations_are_said_before_anything_is_judged(tmp_path: Path) -> None:

@@ -221,9 +221,7 @@ def test_it_goes_on_until_it_is_enough(run: Run, audited: Classified) -> None:
 
 
 @pytest.mark.slow
-def test_a_short_run_is_trained_until_something_can_be_said(
-    audited: Classified, config: RunConfig, tmp_path: Path
-) -> None:
+def test_a_short_run_is_trained_until_something_can_be_said(config: RunConfig, tmp_path: Path) -> None:
     short = dataclasses.replace(config, steps=STRETCH, evaluate_every=-1)
     run = train_run(short, tmp_path / "short", how=HOW)
     once = dataclasses.replace(HOW_SHORT, stretches=1)
@@ -232,7 +230,7 @@ def test_a_short_run_is_trained_until_something_can_be_said(
 
 
 @pytest.mark.slow
-def test_it_gives_up_in_the_end(run: Run, audited: Classified) -> None:
+def test_it_gives_up_in_the_end(run: Run) -> None:
     twice = dataclasses.replace(HOW_SHORT, stretches=1, most_stretches=2)
     found = scored(run, twice, lambda *_: "never")
     assert found.stretches.shape[0] == 1
