@@ -56,7 +56,7 @@ class AuditError(RilcoError):
 def require(module: str, what: str, extra: str) -> None:
     """Raises ConfigError unless an optional library is installed: to be asked before any work is done."""
     if importlib.util.find_spec(module) is None:
-        raise ConfigError(f"{what} need {module}: pip install 'rilco[{extra}]'.")
+        raise ConfigError(f"{what} need {module}: pip install '.[{extra}]' in rilco's folder.")
 
 
 def check_fields(config: object, expected: str, holds: Callable[[Any], bool], *names: str) -> None:

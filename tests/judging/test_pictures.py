@@ -208,7 +208,7 @@ def test_without_pillow(monkeypatch: pytest.MonkeyPatch) -> None:
     demos = demonstrations_of([3, 3], 5)
     gallery = take_pictures(make_verdict(demos, families=[[0, 1]]), demos, Task(env="Posed-v0"))
     assert not gallery.films
-    assert "pip install 'rilco[video]'" in gallery.note
+    assert "pip install '.[video]'" in gallery.note
 
 
 def test_pictures_are_small_files() -> None:

@@ -204,7 +204,7 @@ def test_an_out_that_is_a_file(tmp_path: Path) -> None:
 def test_without_matplotlib_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_run(tmp_path / "results" / "one", [1.0])
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ConfigError, match=r"pip install 'rilco\[plot\]'"):
+    with pytest.raises(ConfigError, match=r"pip install '\.\[plot\]'"):
         write_report(tmp_path / "results", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

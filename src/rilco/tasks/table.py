@@ -117,8 +117,8 @@ class Task:
         if self.task is not None and importlib.util.find_spec("pybullet") is None:
             raise TaskError(
                 "The Bullet tasks need PyBullet, which is not installed here. Install it with "
-                "`pip install 'rilco[bullet]'` (wheels exist for Python 3.11 and older), or use --env with an "
-                "environment of your own."
+                "`pip install '.[bullet]'` in rilco's folder (wheels exist for Python 3.11 and older), or use "
+                "--env with an environment of your own."
             )
         require_trust(self.name, self.named_by)
 

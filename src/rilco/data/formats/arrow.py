@@ -28,7 +28,7 @@ def library(path: Path, name: str = "pyarrow") -> Any:
     except ImportError as error:
         raise DemonstrationError(
             f"{path}: this format needs pyarrow, which is not installed ({error}). Install it with "
-            "pip install 'rilco[formats]', or use another format, such as npz."
+            "pip install '.[formats]' in rilco's folder, or use another format, such as npz."
         ) from error
 
 
