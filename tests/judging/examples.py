@@ -9,10 +9,9 @@ import numpy as np
 
 from rilco.data.record import Demonstrations
 from rilco.judging.audit import Audit
-from rilco.judging.joining import count_words
 from rilco.judging.opinion import Opinion
 from rilco.judging.record import Source
-from rilco.judging.verdict import Decision, Family, Judgement, Majority, Verdict
+from rilco.judging.verdict import Decision, Family, Judgement, Majority, Verdict, count_words
 from rilco.judging.windows import group
 
 

@@ -8,7 +8,7 @@ from tests.judging.probes import linear_demos
 
 from rilco.data.record import Demonstrations
 from rilco.judging.config import JudgingConfig
-from rilco.judging.judges.held import held_share, judge_held
+from rilco.judging.judges.held import held_shares, judge_held
 from rilco.judging.material import Material, prepare
 from rilco.judging.offline import judge_offline
 
@@ -35,7 +35,9 @@ def test_the_share_of_repeated_actions_is_counted() -> None:
     given = material(acting(8, {2: 10, 5: 30}))
     expected = np.zeros(8)
     expected[[2, 5]] = 10 / LENGTH, 30 / LENGTH
-    assert held_share(given, CONFIG) == pytest.approx(expected[given.order])
+    share, on_the_way = held_shares(given, CONFIG)
+    assert share == pytest.approx(expected[given.order])
+    assert on_the_way == pytest.approx(share)
 
 
 def test_full_throttle_may_last() -> None:
@@ -43,7 +45,8 @@ def test_full_throttle_may_last() -> None:
     demos = acting(8, {})
     action = demos.action.copy()
     action[:30], action[40:70] = 1.0, -1.0
-    assert held_share(material(Demonstrations(demos.obs, action, episode=demos.episode)), CONFIG).max() == 0.0
+    share, _ = held_shares(material(Demonstrations(demos.obs, action, episode=demos.episode)), CONFIG)
+    assert share.max() == 0.0
 
 
 def test_a_long_hold_is_a_charge_and_a_short_one_a_doubt() -> None:
@@ -54,6 +57,18 @@ def test_a_long_hold_is_a_charge_and_a_short_one_a_doubt() -> None:
     assert CONFIG.unsure_from < good[1] < 0.5
     assert {good[i] for i in range(2, 12)} == {0.5}
     assert "75% of its time" in opinion.reasons[given.order.tolist().index(0)]
+
+
+def test_who_rests_to_the_end_may_have_finished() -> None:
+    """A pendulum that stands needs no more torque."""
+    demos = acting(12, {})
+    action = demos.action.copy()
+    action[LENGTH // 2 : LENGTH] = 0.1  # the first one's second half
+    given = material(Demonstrations(demos.obs, action, episode=demos.episode))
+    opinion, place = judge_held(given, CONFIG), given.order.tolist().index(0)
+    assert opinion.good[place] == pytest.approx(CONFIG.alone)
+    assert "to its end" in opinion.reasons[place]
+    assert held_shares(given, CONFIG)[1].max() == 0.0
 
 
 def test_where_most_pause_it_is_no_fault() -> None:

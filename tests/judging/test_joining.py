@@ -35,6 +35,16 @@ def test_an_opinion_that_agrees_changes_no_decision(verdict: Verdict) -> None:
     assert "say the same" in joined.summary
 
 
+def test_it_settles_what_nobody_saw_and_the_summary_counts_it(verdict: Verdict) -> None:
+    before = make_verdict(
+        two_kinds(6, 3), [[0, 1, 2, 3, 4, 5], [6, 7, 8]], decisions=["keep"] * 5 + ["unsure"] + ["drop"] * 3
+    )
+    joined = join(before, opinion([0.99] * 6 + [0.01] * 3), CONFIG)
+    assert joined.decisions.tolist() == ["keep"] * 6 + ["drop"] * 3
+    assert "6 are kept, 3 dropped and 0 unsure" in joined.summary
+    assert "and decide 1 more" in joined.summary
+
+
 def test_where_it_disagrees_nobody_is_sure(verdict: Verdict) -> None:
     joined = join(verdict, opinion([0.99] * 5 + [0.02] + [0.01] * 3), CONFIG)
     assert joined.decisions.tolist() == ["keep"] * 5 + ["unsure"] + ["drop"] * 3

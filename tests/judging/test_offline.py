@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.judging.probes import linear_demos, steps_home, two_places
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations
@@ -27,6 +28,17 @@ def decided(verdict: Verdict) -> list[str]:
 
 def test_clean_demonstrations_are_all_kept() -> None:
     assert decided(judge_offline(linear_demos(20))) == ["keep"] * 20
+
+
+def test_threads_do_not_wait_for_each_other() -> None:
+    seen: list[int] = []
+
+    def look(what: str, share: float) -> None:
+        seen.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+
+    with threadpool_limits(limits=2, user_api="blas"):
+        judge_offline(linear_demos(8), progress=look)
+    assert set(seen) == {1}
 
 
 @pytest.mark.parametrize("fault", [{"gain": 1.0}, {"offset": 1.0}], ids=["sign", "offset"])

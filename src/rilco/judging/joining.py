@@ -13,7 +13,7 @@ import numpy as np
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.given import Given
 from rilco.judging.opinion import Opinion
-from rilco.judging.verdict import Decision, Judgement, Majority, Verdict, decide
+from rilco.judging.verdict import Decision, Judgement, Majority, Verdict, count_words, decide, decision_of
 
 VOUCHED = "you"
 NOBODY = "nobody"
@@ -33,26 +33,27 @@ def join(verdict: Verdict, opinion: Opinion, config: AuditConfig) -> Verdict:
         )
     )
     alone = all(one.judge in (NOBODY, VOUCHED) for one in verdict.demonstrations)
-    score = verdict.demonstrations
+    before = verdict.demonstrations
     if alone:  # the others' scores rank nothing
         judged = tuple(
             replace(one, score=float(s)) for one, s in zip(judged, opinion.score.tolist(), strict=True)
         )
     pairs = np.array([one.pairs for one in judged])
-    split = np.array(
-        [a.decision != "unsure" and b.decision == "unsure" for a, b in zip(score, judged, strict=True)]
-    )
+    changed = np.array([a.decision != b.decision for a, b in zip(before, judged, strict=True)])
+    split = changed & np.array([one.decision == "unsure" for one in judged])
+    settled = int((changed & ~split).sum())
     agreed = 1.0 - float(pairs[split].sum() / pairs.sum())
     if alone:
         confidence = min(opinion.standing, config.alone)
         said = f"Only {who.replace('The', 'the', 1)} see{s} something here, so this is a proposal: look before you use it."
     elif agreed == 1.0:
-        confidence, said = verdict.confidence, f"{who} say{s} the same."
+        more = f", and decide{s} {settled:,} more" if settled else ""
+        confidence, said = verdict.confidence, f"{who} say{s} the same{more}."
     else:
         confidence = verdict.confidence * agreed
         said = f"{who} disagree{s} about {int(split.sum()):,} demonstrations, which are now unsure."
     families = tuple(
-        replace(family, decision=_most(judged, family.demonstrations)) for family in verdict.families
+        replace(family, decision=decision_of(judged, family.demonstrations)) for family in verdict.families
     )
     return replace(
         verdict,
@@ -61,7 +62,7 @@ def join(verdict: Verdict, opinion: Opinion, config: AuditConfig) -> Verdict:
         opinions=opinions,
         sure=confidence >= config.judges.sure,
         confidence=confidence,
-        summary=f"{count_words(judged) if alone else verdict.summary} {said}",
+        summary=f"{count_words(judged)} {said}",
     )
 
 
@@ -113,7 +114,7 @@ def apply_decisions(verdict: Verdict, decisions: Mapping[int, Decision], why: st
         for one in verdict.demonstrations
     )
     families = tuple(
-        replace(family, decision=_most(judged, family.demonstrations)) for family in verdict.families
+        replace(family, decision=decision_of(judged, family.demonstrations)) for family in verdict.families
     )
     return replace(verdict, demonstrations=judged, families=families, summary=count_words(judged))
 
@@ -139,15 +140,3 @@ def proposed_cut(verdict: Verdict) -> float | None:
     if not keep or not drop or min(keep) <= max(drop):
         return None
     return 0.5 * (min(keep) + max(drop))
-
-
-def count_words(judged: tuple[Judgement, ...]) -> str:
-    """How many are kept, dropped and unsure, in a sentence."""
-    counts = {word: sum(one.decision == word for one in judged) for word in ("keep", "drop", "unsure")}
-    return f"Of {len(judged):,} demonstrations {counts['keep']:,} are kept, {counts['drop']:,} dropped and {counts['unsure']:,} unsure."
-
-
-def _most(judged: tuple[Judgement, ...], members: tuple[int, ...]) -> Decision:
-    said = [judged[i].decision for i in members]
-    words: tuple[Decision, ...] = ("unsure", "drop", "keep")
-    return max(words, key=lambda word: said.count(word))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
@@ -16,9 +17,20 @@ from rilco.judging.hearing import Progress, hear
 from rilco.judging.judges.families import find_families
 from rilco.judging.material import prepare
 from rilco.judging.opinion import Opinion
-from rilco.judging.verdict import Decision, Family, Judgement, Majority, Verdict, decide, join, rank
+from rilco.judging.verdict import (
+    Family,
+    Judgement,
+    Majority,
+    Verdict,
+    count_words,
+    decide,
+    decision_of,
+    join,
+    rank,
+)
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")  # matrices are small: threads would only wait for each other
 def judge_offline(
     demos: Demonstrations,
     config: JudgingConfig = JudgingConfig(),
@@ -50,7 +62,6 @@ def judge_offline(
     judged = _by_company(_judgements(given, case, opinions, case.trust(apart)), config)
     p = np.array([one.probability for one in judged])
     confidence = float(np.maximum(p, 1.0 - p).mean())
-    count = {d: sum(one.decision == d for one in judged) for d in ("keep", "drop", "unsure")}
     return Verdict(
         tuple(judged),
         tuple(_families(case, judged)),
@@ -58,7 +69,7 @@ def judge_offline(
         case.majority,
         confidence >= config.sure,
         confidence,
-        f"{count['keep']} to keep, {count['drop']} to drop, {count['unsure']} unsure.",
+        count_words(judged),
         _assumption(case),
         given.of_pair,
     )
@@ -130,10 +141,7 @@ def _families(case: Case, judged: list[Judgement]) -> list[Family]:
     for f in range(int(case.families.label.max()) + 1):
         inside = np.flatnonzero(case.families.label == f)
         members, own = case.material.order[inside], case.families.ties[inside, f]
-        weight: dict[Decision, int] = {"keep": 0, "unsure": 0, "drop": 0}
-        for m in members:
-            weight[judged[m].decision] += judged[m].pairs
-        decision = max(weight, key=lambda d: weight[d])
+        decision = decision_of(judged, members.tolist())
         # Typical is who is judged as most of the family are.
         typical = np.where([judged[m].decision == decision for m in members], own, -1.0)
         found.append(

@@ -19,7 +19,7 @@ from rilco.files import as_record, read_object
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.before import plain
 from rilco.judging.opinion import Opinion
-from rilco.judging.verdict import Decision, Family, Judgement, Majority, Verdict
+from rilco.judging.verdict import DECISIONS, Decision, Family, Judgement, Majority, Verdict
 
 FORMAT = "rilco-audit-2"
 JSON, CSV, PAIRS = "audit.json", "demonstrations.csv", "pairs.npz"
@@ -36,7 +36,6 @@ COLUMNS = (
     "judge",
     "reason",
 )
-DECISIONS: tuple[Decision, ...] = ("keep", "drop", "unsure")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from rilco.judging.config import JudgingConfig
 from rilco.judging.opinion import Opinion
 
 Decision = Literal["keep", "drop", "unsure"]
+DECISIONS: tuple[Decision, ...] = ("keep", "drop", "unsure")
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,21 @@ def decide(probability: float, config: JudgingConfig) -> Decision:
     if probability >= config.unsure_to:
         return "keep"
     return "drop" if probability <= config.unsure_from else "unsure"
+
+
+def count_words(judged: Sequence[Judgement]) -> str:
+    """How many are kept, dropped and unsure, in a sentence."""
+    said = [one.decision for one in judged]
+    kept, dropped, unsure = (f"{said.count(word):,}" for word in DECISIONS)
+    return f"Of {len(judged):,} demonstrations {kept} are kept, {dropped} dropped and {unsure} unsure."
+
+
+def decision_of(judged: Sequence[Judgement], members: Sequence[int]) -> Decision:
+    """What most pairs of a family got."""
+    pairs = dict.fromkeys(DECISIONS, 0)
+    for one in (judged[i] for i in members):
+        pairs[one.decision] += one.pairs
+    return max(DECISIONS, key=lambda word: pairs[word])
 
 
 # -- for measuring the method, never part of it ------------------------------------------------------------------
