@@ -29,7 +29,7 @@ from rilco.data.standard import standard_files
 from rilco.judging.audit import STEPS
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.classifiers import Scores
-from rilco.judging.decision import decide
+from rilco.judging.ruling import rule
 from rilco.judging.simulator import train_and_classify
 from rilco.judging.verdict import auroc
 from rilco.judging.windows import group, in_pieces
@@ -102,14 +102,14 @@ def against_labels(scores: Scores, demos: Demonstrations) -> dict[str, Any]:
     """What the classifiers decide on these demonstrations, and how it compares with their labels."""
     expert, grouping = demos.expert, group(demos)
     assert expert is not None, "the datasets have labels"
-    decision = decide(scores, grouping, CONFIG)
-    keep = decision.kept[grouping.of_pair]
+    ruling = rule(scores, grouping, CONFIG)
+    keep = ruling.kept[grouping.of_pair]
     steadied = grouping.steadied(scores.pairs, CONFIG.around)
     return {
-        "kind": decision.kind,
-        "confidence": decision.confidence,
+        "kind": ruling.kind,
+        "confidence": ruling.confidence,
         "pair_auroc": auroc(steadied, expert),
-        "demonstration_auroc": auroc(decision.scores, grouping.means(expert) > 0.5),
+        "demonstration_auroc": auroc(ruling.scores, grouping.means(expert) > 0.5),
         "expert_kept": float(keep[expert].mean()) if expert.any() else None,
         "other_kept": float(keep[~expert].mean()) if not expert.all() else None,
     }

@@ -7,9 +7,9 @@ import pytest
 from tests.judging.examples import make_audit, make_verdict, two_kinds
 
 from rilco.judging.audit_config import AuditConfig
-from rilco.judging.given import read_given
 from rilco.judging.joining import apply_cut, apply_decisions, join, proposed_cut, verdict_of
 from rilco.judging.opinion import Opinion
+from rilco.judging.roster import read_roster
 from rilco.judging.verdict import Verdict
 
 CONFIG = AuditConfig()
@@ -86,7 +86,7 @@ def test_what_the_user_vouched_for_stays(verdict: Verdict) -> None:
 
 def test_the_verdict_of_one_judge_alone() -> None:
     demos = two_kinds(4, 2)
-    alone = verdict_of(opinion([0.9] * 4 + [0.1] * 2), read_given(demos), CONFIG)
+    alone = verdict_of(opinion([0.9] * 4 + [0.1] * 2), read_roster(demos), CONFIG)
     assert alone.decisions.tolist() == ["keep"] * 4 + ["drop"] * 2
     assert alone.families == ()
 

@@ -14,11 +14,11 @@ from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError
 from rilco.judging.config import JudgingConfig
-from rilco.judging.given import vouchers
 from rilco.judging.hearing import in_the_sum
 from rilco.judging.judges.consensus import judge_consensus
 from rilco.judging.material import prepare
 from rilco.judging.offline import judge_offline
+from rilco.judging.roster import vouchers
 from rilco.judging.verdict import Verdict
 
 

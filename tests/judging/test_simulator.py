@@ -95,7 +95,7 @@ def same(one: Classified, other: Classified) -> bool:
 def test_it_finds_the_worse_drivers(audited: Classified) -> None:
     expert = of_demonstrations(audited)
     assert auroc(audited.opinion.score, expert) == 1.0
-    np.testing.assert_array_equal(audited.decision.kept, expert)
+    np.testing.assert_array_equal(audited.ruling.kept, expert)
     assert audited.opinion.standing > 0.9
     np.testing.assert_array_equal(audited.keep, audited.demos.expert)
 

@@ -32,12 +32,12 @@ from rilco.errors import ConfigError, RunError
 from rilco.files import read_record, write_atomically
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.config import JudgingConfig
-from rilco.judging.given import read_given
 from rilco.judging.joining import verdict_of
 from rilco.judging.offline import judge_offline
 from rilco.judging.record import Source
 from rilco.judging.record import read_record as read_audit
 from rilco.judging.result import Audit
+from rilco.judging.roster import read_roster
 from rilco.judging.simulator import classify_by, trained, training_steps
 from rilco.methods import find
 from rilco.runs.folder import Run, RunFolder, open_run
@@ -174,7 +174,7 @@ def _ask(trainer: Trainer, path: Path, config: RunConfig, out: Path, how: How) -
     classified = classify_by({path: contextlib.nullcontext(trainer)}, RULES, how=how)
     demos, keep, scores = classified.demos, classified.keep, classified.scores
     source = Source(environment=config.task.name, fingerprint=demos.fingerprint())
-    verdict = verdict_of(classified.opinion, read_given(demos), RULES)
+    verdict = verdict_of(classified.opinion, read_roster(demos), RULES)
     Audit(demos, verdict, source, RULES, scores=scores.pairs).save(out)
     kept, dropped = (demos.select(part) if part.any() else None for part in (keep, ~keep))
     _save_parts(kept, dropped, config, path.parent)

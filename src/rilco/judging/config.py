@@ -112,7 +112,7 @@ class JudgingConfig:
     end_demonstrations: int = 12
     """Ends are compared from so many demonstrations on."""
     end_proof: float = 0.8
-    """How clear a group of other ends must be to be doubted; `gaps.Cut` says what the number means."""
+    """How clear a group of other ends must be to be doubted; `gaps.Gap` says what the number means."""
     end_few: float = 2.0
     """The same where there are few demonstrations for the dimensions, and many end elsewhere: two ways to end well look alike."""
     end_doubt: float = 0.3

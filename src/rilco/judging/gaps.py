@@ -9,7 +9,7 @@ import numpy as np
 from rilco.judging.config import JudgingConfig
 
 
-class Cut(NamedTuple):
+class Gap(NamedTuple):
     """Where a list of numbers falls into usual and odd ones."""
 
     at: float
@@ -33,7 +33,7 @@ def core(values: np.ndarray, weight: np.ndarray | None = None) -> tuple[float, f
     return float(np.average(ordered[half], weights=weight[half])), width / (2.0 * 0.6745)
 
 
-def find_cut(margin: np.ndarray, config: JudgingConfig) -> Cut:
+def find_gap(margin: np.ndarray, config: JudgingConfig) -> Gap:
     """The best split into a usual group of at least half and an odd one above it, and how much better than none it is.
 
     Each group is taken to be normal. The gain is that of the likelihood over one group for all, each paying for its parameters.
@@ -66,7 +66,7 @@ def find_cut(margin: np.ndarray, config: JudgingConfig) -> Cut:
     best = int(np.argmax(proofs))
     proof, below, above = float(proofs[best]), ordered[low[best] - 1], ordered[low[best]]
     if proof <= 0.5:
-        return Cut(np.inf, proof, np.full(count, 0.5 + config.nothing_seen))
+        return Gap(np.inf, proof, np.full(count, 0.5 + config.nothing_seen))
     at = 0.5 * (below + above)
     # A large group may be another good style: never beyond doubt.
     most = config.proven if high[best] > config.large_group * count else config.beyond_doubt
@@ -78,14 +78,14 @@ def find_cut(margin: np.ndarray, config: JudgingConfig) -> Cut:
         (max(min(strength, config.proven), config.nothing_seen), config.nothing_seen),
     )
     good = np.where(margin > at, 0.5 - strength, 0.5 + praise)
-    return Cut(float(at), proof, good)
+    return Gap(float(at), proof, good)
 
 
-def cut_above(margin: np.ndarray, width: float, config: JudgingConfig) -> Cut:
+def gap_above(margin: np.ndarray, width: float, config: JudgingConfig) -> Gap:
     """The cut where it is known who is usual, and that their spread is `width`: the others may be the majority.
 
     A few say little about a spread: up to twice the distance there is only a doubt.
     """
     at = max(config.proof_gap, config.proof_distance * max(width, config.least_width))
     odd = np.where(margin > 2.0 * at, 0.5 - config.proven, config.alone)
-    return Cut(at, 1.0, np.where(margin > at, odd, 0.5 + config.nothing_seen))
+    return Gap(at, 1.0, np.where(margin > at, odd, 0.5 + config.nothing_seen))

@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from rilco.judging.audit_config import AuditConfig
-from rilco.judging.given import Given
 from rilco.judging.opinion import Opinion
+from rilco.judging.roster import Roster
 from rilco.judging.verdict import Decision, Judgement, Majority, Verdict, count_words, decide, decision_of
 
 VOUCHED = "you"
@@ -84,15 +84,15 @@ def _join_one(one: Judgement, good: float, reason: str, judge: str, config: Audi
     return replace(one, decision="unsure", probability=0.5, judge=NOBODY, reason=reason)
 
 
-def verdict_of(opinion: Opinion, given: Given, config: AuditConfig) -> Verdict:
+def verdict_of(opinion: Opinion, roster: Roster, config: AuditConfig) -> Verdict:
     """The verdict of one judge alone, with no families."""
     judged = tuple(
         Judgement(i, name, maker, int(pairs), "unsure", 0.5, 0.0, NOBODY, "No judge saw anything.", -1)
-        for i, (name, maker, pairs) in enumerate(zip(given.names, given.makers, given.pairs, strict=True))
+        for i, (name, maker, pairs) in enumerate(zip(roster.names, roster.makers, roster.pairs, strict=True))
     )
     nobody = Majority(None, None, True, "Families were not looked for.")
     assumption = "More than half of the pairs are an expert's."
-    blank = Verdict(judged, (), (), nobody, False, 0.0, "No judge saw anything.", assumption, given.of_pair)
+    blank = Verdict(judged, (), (), nobody, False, 0.0, "No judge saw anything.", assumption, roster.of_pair)
     return join(blank, opinion, config)
 
 

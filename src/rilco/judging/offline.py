@@ -12,25 +12,27 @@ from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 from rilco.judging.case import Case, family_name
 from rilco.judging.config import JudgingConfig
-from rilco.judging.given import Given, read_given
 from rilco.judging.hearing import Progress, hear
 from rilco.judging.judges.families import find_families
 from rilco.judging.material import prepare
 from rilco.judging.opinion import Opinion
+from rilco.judging.roster import Roster, read_roster
 from rilco.judging.verdict import (
     Family,
     Judgement,
     Majority,
     Verdict,
+    combine,
     count_words,
     decide,
     decision_of,
-    join,
     rank,
 )
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")  # matrices are small: threads would only wait for each other
+@threadpool_limits.wrap(
+    limits=1, user_api="blas"
+)  # matrices are small: threads would only wait for each other
 def judge_offline(
     demos: Demonstrations,
     config: JudgingConfig = JudgingConfig(),
@@ -45,21 +47,21 @@ def judge_offline(
     replace the assumption that the majority is good.
     """
     say = progress or (lambda what, share: None)
-    given = read_given(demos, good, bad)
-    chosen = np.flatnonzero(given.pairs >= config.min_pairs)
-    if len(given.pairs) > config.max_demonstrations:
+    roster = read_roster(demos, good, bad)
+    chosen = np.flatnonzero(roster.pairs >= config.min_pairs)
+    if len(roster.pairs) > config.max_demonstrations:
         raise DemonstrationError(
-            f"There are {len(given.pairs):,} demonstrations; at most {config.max_demonstrations:,} can be judged at once. Judge "
+            f"There are {len(roster.pairs):,} demonstrations; at most {config.max_demonstrations:,} can be judged at once. Judge "
             "them in parts, or join episodes."
         )
     if len(chosen) < config.min_demonstrations:
-        return _nothing(given, config)
+        return _nothing(roster, config)
     say("Preparing", 0.0)
-    material = prepare(demos, given.of_pair, chosen, config)
+    material = prepare(demos, roster.of_pair, chosen, config)
     families = find_families(material, config, lambda share: say("Families", share))
-    case = Case(material, families, given.vouched[material.order], config)
+    case = Case(material, families, roster.vouched[material.order], config)
     opinions, apart = hear(case, say)
-    judged = _by_company(_judgements(given, case, opinions, case.trust(apart)), config)
+    judged = _by_company(_judgements(roster, case, opinions, case.trust(apart)), config)
     p = np.array([one.probability for one in judged])
     confidence = float(np.maximum(p, 1.0 - p).mean())
     return Verdict(
@@ -71,24 +73,24 @@ def judge_offline(
         confidence,
         count_words(judged),
         _assumption(case),
-        given.of_pair,
+        roster.of_pair,
     )
 
 
-def _judgements(given: Given, case: Case, opinions: list[Opinion], trust: float) -> list[Judgement]:
+def _judgements(roster: Roster, case: Case, opinions: list[Opinion], trust: float) -> list[Judgement]:
     """Of all that were given, also of those that nobody could judge."""
-    probability, speaker = join(opinions, trust, case.config)
+    probability, speaker = combine(opinions, trust, case.config)
     score = rank(opinions, probability, case.config)
-    at = np.full(len(given.names), -1)
+    at = np.full(len(roster.names), -1)
     at[case.material.order] = np.arange(case.material.count)
     judged = []
     for i, k in enumerate(at.tolist()):
         place = None if k < 0 else float(score[k])
-        if given.vouched[i]:
-            well, place = given.vouched[i] > 0, None
+        if roster.vouched[i]:
+            well, place = roster.vouched[i] > 0, None
             p, who, why = float(well), "you", f"You called it {'good' if well else 'bad'}."
         elif k < 0:
-            p, who, why = 0.5, "nobody", f"Too short to be judged: {given.pairs[i]} pairs."
+            p, who, why = 0.5, "nobody", f"Too short to be judged: {roster.pairs[i]} pairs."
         elif speaker[k] < 0:
             p, who, why = 0.5, "nobody", "No judge sees anything here."
         else:
@@ -97,9 +99,9 @@ def _judgements(given: Given, case: Case, opinions: list[Opinion], trust: float)
         judged.append(
             Judgement(
                 index=i,
-                name=given.names[i],
-                demonstrator=given.makers[i],
-                pairs=int(given.pairs[i]),
+                name=roster.names[i],
+                demonstrator=roster.makers[i],
+                pairs=int(roster.pairs[i]),
                 decision=decide(p, case.config),
                 probability=p,
                 score=p if place is None else place,
@@ -187,11 +189,11 @@ def _given_order(opinion: Opinion, order: np.ndarray, count: int) -> Opinion:
     )
 
 
-def _nothing(given: Given, config: JudgingConfig) -> Verdict:
+def _nothing(roster: Roster, config: JudgingConfig) -> Verdict:
     why = f"Too few demonstrations of at least {config.min_pairs} pairs to compare."
     judged = tuple(
         Judgement(i, name, maker, int(pairs), "unsure", 0.5, 0.5, "nobody", why, -1)
-        for i, (name, maker, pairs) in enumerate(zip(given.names, given.makers, given.pairs, strict=True))
+        for i, (name, maker, pairs) in enumerate(zip(roster.names, roster.makers, roster.pairs, strict=True))
     )
     majority = Majority(None, None, True, "There are too few demonstrations for a majority.")
-    return Verdict(judged, (), (), majority, False, 0.5, "Nothing can be judged.", "None.", given.of_pair)
+    return Verdict(judged, (), (), majority, False, 0.5, "Nothing can be judged.", "None.", roster.of_pair)

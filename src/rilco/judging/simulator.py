@@ -16,8 +16,8 @@ from rilco.data.record import Demonstrations
 from rilco.errors import AuditError, ConfigError
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.classifiers import Scores, check_auditable, score_by, stretch_iterations
-from rilco.judging.decision import Decision, decide, opinion_of, why_go_on
 from rilco.judging.opinion import Opinion
+from rilco.judging.ruling import Ruling, opinion_of, rule, why_go_on
 from rilco.judging.windows import group, in_pieces
 from rilco.runs.folder import Run
 from rilco.runs.how import How
@@ -32,13 +32,13 @@ class Classified(NamedTuple):
     demos: Demonstrations
     """Those that were judged; in pieces, where that was asked for."""
     scores: Scores
-    decision: Decision
+    ruling: Ruling
     opinion: Opinion
 
     @property
     def keep(self) -> np.ndarray:
         """[N] whether the cut keeps a pair's demonstration."""
-        return self.decision.kept[group(self.demos).of_pair]
+        return self.ruling.kept[group(self.demos).of_pair]
 
 
 def train_and_classify(
@@ -103,8 +103,8 @@ def classify_by(
             demos = in_pieces(trainer.data.demos, pieces)
             parts.append(_score(trainer, path, demos, rules, how))
     scores = _joined(parts)
-    decision = decide(scores, group(demos), rules)
-    return Classified(demos, scores, decision, opinion_of(decision, scores, demos, rules))
+    ruling = rule(scores, group(demos), rules)
+    return Classified(demos, scores, ruling, opinion_of(ruling, scores, demos, rules))
 
 
 def _score(trainer: Trainer, path: Path, demos: Demonstrations, rules: AuditConfig, how: How) -> Scores:

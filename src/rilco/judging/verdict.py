@@ -94,7 +94,9 @@ class Verdict:
         return np.array([each.decision for each in self.demonstrations])
 
 
-def join(opinions: Sequence[Opinion], trust: float, config: JudgingConfig) -> tuple[np.ndarray, np.ndarray]:
+def combine(
+    opinions: Sequence[Opinion], trust: float, config: JudgingConfig
+) -> tuple[np.ndarray, np.ndarray]:
     """[D] probabilities of being good, and [D] which opinion spoke (-1 for none).
 
     A charge by one judge that has standing is enough to doubt: praise by another is no alibi, because each sees only its own

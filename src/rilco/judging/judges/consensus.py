@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rilco.judging.config import JudgingConfig
-from rilco.judging.gaps import Cut, core, cut_above, find_cut
+from rilco.judging.gaps import Gap, core, find_gap, gap_above
 from rilco.judging.material import Material
 from rilco.judging.opinion import Opinion
 from rilco.judging.regression import Crossfit, crossfits
@@ -98,8 +98,8 @@ class View(NamedTuple):
     errors: Errors
     centre: float
     margin: np.ndarray
-    cut: Cut
-    scale: Cut
+    cut: Gap
+    scale: Gap
 
 
 def _look(
@@ -113,7 +113,7 @@ def _look(
     logs = np.log(errors.error)
     centre, spread = core(logs[good] if good.any() else logs[heard])
     margin = logs - centre
-    cut = cut_above(margin[heard], spread, config) if good.any() else find_cut(margin[heard], config)
+    cut = gap_above(margin[heard], spread, config) if good.any() else find_gap(margin[heard], config)
     return View(errors, centre, margin, cut, _scale_cut(errors.slope[heard], config))
 
 
@@ -133,16 +133,16 @@ def _silent(count: int, why: str) -> Opinion:
 
 def _minority_agrees(margin: np.ndarray, pairs: np.ndarray, config: JudgingConfig) -> bool:
     """Whether a group far below the core is large enough to be the good ones, by demonstrations or by pairs."""
-    low = find_cut(-margin, config)
+    low = find_gap(-margin, config)
     agree = -margin > low.at
     share = max(agree.mean(), pairs[agree].sum() / pairs.sum())
     return low.proof > 1.0 and bool(share >= config.agreeing_minority)
 
 
-def _scale_cut(slope: np.ndarray, config: JudgingConfig) -> Cut:
+def _scale_cut(slope: np.ndarray, config: JudgingConfig) -> Gap:
     """Whose actions are a fraction, the opposite, or a multiple of what the others would do; the clearer of the two."""
-    fraction = find_cut(-slope, config)
-    multiple = find_cut(np.log(np.maximum(slope, 0.05)), config)
+    fraction = find_gap(-slope, config)
+    multiple = find_gap(np.log(np.maximum(slope, 0.05)), config)
     return max(fraction, multiple, key=lambda cut: cut.proof)
 
 

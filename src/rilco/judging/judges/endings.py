@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rilco.judging.config import JudgingConfig
-from rilco.judging.gaps import Cut, core, find_cut
+from rilco.judging.gaps import Gap, core, find_gap
 from rilco.judging.material import Material
 from rilco.judging.neighbours import nearest_of_others
 from rilco.judging.opinion import Opinion
@@ -66,7 +66,7 @@ def judge_endings(
 
 def _look(
     ends: Sequence[np.ndarray], heard: np.ndarray, config: JudgingConfig
-) -> tuple[np.ndarray, float, Cut, bool]:
+) -> tuple[np.ndarray, float, Gap, bool]:
     """[D] how far each one's end is from the usual ends of those `heard`, on a logarithmic scale; the width of these ends; the
     cut among them; and whether they are enough for the dimensions."""
     views = [_distances(each, heard, config) for each in ends]
@@ -74,7 +74,7 @@ def _look(
     margin = np.min([distance for distance, _ in views], axis=0)
     margin = margin - core(margin[heard])[0]
     enough = len(heard) >= 3 * ends[0].shape[1]
-    return margin, float(np.mean([width for _, width in views])), find_cut(margin[heard], config), enough
+    return margin, float(np.mean([width for _, width in views])), find_gap(margin[heard], config), enough
 
 
 def _ends(material: Material, config: JudgingConfig) -> tuple[np.ndarray, np.ndarray]:

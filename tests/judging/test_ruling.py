@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from numpy.typing import ArrayLike
 
 from rilco.data.record import Demonstrations
-from rilco.judging import decision as judging
+from rilco.judging import ruling as judging
 from rilco.judging.audit_config import AuditConfig
 from rilco.judging.classifiers import Scores
-from rilco.judging.decision import Decision, not_outgrown, opinion_of, why_go_on, worst_return
 from rilco.judging.opinion import Opinion
+from rilco.judging.ruling import Ruling, not_outgrown, opinion_of, why_go_on, worst_return
 from rilco.judging.windows import Grouping, best_means, group, in_pieces
 
 CONFIG = AuditConfig()
@@ -65,18 +65,18 @@ def mixture(others: int = 40) -> tuple[np.ndarray, Demonstrations, np.ndarray]:
     return moved, demos, truth
 
 
-def decide(scores: Scores, grouping: Grouping) -> Decision:
-    return judging.decide(scores, grouping, CONFIG)
+def rule(scores: Scores, grouping: Grouping) -> Ruling:
+    return judging.rule(scores, grouping, CONFIG)
 
 
 def formed(scores: Scores, stretches: int, grouping: Grouping) -> bool:
     return why_go_on(scores, stretches, grouping, CONFIG) is None
 
 
-def audited(levels: ArrayLike, demos: Demonstrations, **more: Any) -> tuple[Decision, Opinion]:
+def audited(levels: ArrayLike, demos: Demonstrations, **more: Any) -> tuple[Ruling, Opinion]:
     scores = make_scores(levels, demos, **more)
-    decision = decide(scores, group(demos))
-    return decision, opinion_of(decision, scores, demos, CONFIG)
+    ruling = rule(scores, group(demos))
+    return ruling, opinion_of(ruling, scores, demos, CONFIG)
 
 
 # --- which pair belongs to which demonstration
@@ -133,28 +133,28 @@ def test_short_demonstrations_are_not_judged_by_their_length(length: int) -> Non
     pairs = level + stride + np.random.default_rng(1).normal(0.0, 0.2, len(demos))
     scores = group(demos).scores(pairs, CONFIG)
     assert scores[8:].mean() == pytest.approx(scores[:8].mean(), abs=0.1)
-    decision = decide(Scores(np.array([pairs, pairs], np.float32), np.full(2, POLICY), 1), group(demos))
-    assert decision.kept.all(), decision.kind
+    ruling = rule(Scores(np.array([pairs, pairs], np.float32), np.full(2, POLICY), 1), group(demos))
+    assert ruling.kept.all(), ruling.kind
 
 
-# --- what the decision is
+# --- what the ruling is
 
 
 def test_a_mixture_is_cut_between_its_kinds() -> None:
     levels, demos, truth = mixture()
-    decision = decide(make_scores(levels, demos), group(demos))
-    assert decision.kind == "mixed"
-    np.testing.assert_array_equal(decision.scores >= decision.cut.cut, truth)
-    assert decision.agreement == 1.0
-    assert decision.confidence > 0.99
+    ruling = rule(make_scores(levels, demos), group(demos))
+    assert ruling.kind == "mixed"
+    np.testing.assert_array_equal(ruling.scores >= ruling.cut.cut, truth)
+    assert ruling.agreement == 1.0
+    assert ruling.confidence > 0.99
     assert formed(make_scores(levels, demos), 2, group(demos))
 
 
 def test_one_kind_is_clean() -> None:
     demos = make_demos([400] * 10)
-    decision = decide(make_scores([EXPERT, EXPERT[::-1]], demos), group(demos))
-    assert decision.kind == "clean"
-    assert decision.confidence > 0.9
+    ruling = rule(make_scores([EXPERT, EXPERT[::-1]], demos), group(demos))
+    assert ruling.kind == "clean"
+    assert ruling.confidence > 0.9
     assert formed(make_scores([EXPERT, EXPERT[::-1]], demos), 2, group(demos))
 
 
@@ -163,12 +163,12 @@ def test_stretches_that_disagree_are_inseparable() -> None:
     other = levels[1].copy()
     other[:2], other[-16:] = -1.0, 2.4  # as many pairs: two of the expert's change places with others
     scores = make_scores([levels[0], other], demos)
-    decision = decide(scores, group(demos))
-    assert decision.agreement < CONFIG.agreement
-    assert decision.kind == "inseparable"
+    ruling = rule(scores, group(demos))
+    assert ruling.agreement < CONFIG.agreement
+    assert ruling.kind == "inseparable"
     assert not formed(scores, 2, group(demos))
-    decision, opinion = audited([levels[0], other], demos)
-    assert decision.kept.all()
+    ruling, opinion = audited([levels[0], other], demos)
+    assert ruling.kept.all()
     assert opinion.standing == 0.0
     assert set(opinion.good) == {0.5}
     assert "keeps changing" in opinion.why
@@ -179,9 +179,9 @@ def test_it_has_not_formed_while_others_are_among_the_expert() -> None:
     levels = np.concatenate([EXPERT, np.linspace(1.8, 3.0, 20), np.linspace(-3.4, -2.6, 20)])
     demos = make_demos([400] * 10 + [50] * 40)
     scores = make_scores([levels, levels], demos)
-    decision = decide(scores, group(demos))
-    assert decision.kind == "mixed"
-    assert decision.cut.unevenness > CONFIG.most_uneven
+    ruling = rule(scores, group(demos))
+    assert ruling.kind == "mixed"
+    assert ruling.cut.unevenness > CONFIG.most_uneven
     assert not formed(scores, 2, group(demos))
     assert formed(scores, CONFIG.patience, group(demos)), "nobody waits for ever: an expert may be uneven"
 
@@ -191,9 +191,9 @@ def test_a_group_above_the_majority_is_majority_bad() -> None:
     levels = np.concatenate([np.linspace(-0.05, 0.05, 14), np.linspace(2.0, 2.1, 6)])
     demos = make_demos([100] * 20)
     scores = make_scores([levels, levels], demos)
-    decision = decide(scores, group(demos))
-    assert decision.kind == "majority-bad"
-    assert decision.above == pytest.approx(0.3)
+    ruling = rule(scores, group(demos))
+    assert ruling.kind == "majority-bad"
+    assert ruling.above == pytest.approx(0.3)
     assert not formed(scores, 2, group(demos))
     _, opinion = audited([levels, levels], demos)
     assert opinion.standing == 0.0
@@ -206,9 +206,9 @@ def test_no_cut_keeps_half_or_less(share: float) -> None:
     count = round(40 * share)
     levels = np.concatenate([np.linspace(2.36, 2.5, count), np.linspace(-1.5, -1.2, 40 - count)])
     demos = make_demos([50] * 40)
-    decision, _ = audited([levels, levels], demos)
-    assert decision.kind == "majority-bad"
-    assert decision.kept.all()
+    ruling, _ = audited([levels, levels], demos)
+    assert ruling.kind == "majority-bad"
+    assert ruling.kept.all()
     above = np.concatenate([np.linspace(2.36, 2.5, 22), np.linspace(-1.5, -1.2, 18)])
     assert audited([above, above], demos)[0].kind == "mixed"
 
@@ -222,26 +222,26 @@ def test_whatever_the_scores_what_is_kept_is_the_majority(
 ) -> None:
     levels, lengths = (np.array(column) for column in zip(*rows, strict=True))
     demos = make_demos(lengths)
-    decision, opinion = audited([levels, levels + 0.02], demos, policy=policy)
-    assert lengths[decision.kept].sum() > 0.5 * lengths.sum()
+    ruling, opinion = audited([levels, levels + 0.02], demos, policy=policy)
+    assert lengths[ruling.kept].sum() > 0.5 * lengths.sum()
     assert ((opinion.good >= 0.0) & (opinion.good <= 1.0)).all()
-    assert decision.decided == (opinion.standing > 0.0) or decision.confidence == 0.0
+    assert ruling.decided == (opinion.standing > 0.0) or ruling.confidence == 0.0
 
 
 def test_kinds_that_run_into_each_other_are_inseparable() -> None:
     rng = np.random.default_rng(0)
     levels = np.concatenate([rng.normal(1.0, 0.5, 120), rng.normal(-0.6, 0.5, 80)])
     demos = make_demos([50] * 200)
-    decision, opinion = audited([levels, levels], demos, spread=0.0)
-    assert decision.kind == "inseparable"
+    ruling, opinion = audited([levels, levels], demos, spread=0.0)
+    assert ruling.kind == "inseparable"
     assert set(opinion.good) == {0.5}, "and none is called good"
     assert "run into each other" in opinion.why
 
 
 def test_a_single_demonstration_has_nothing_to_be_compared_with() -> None:
-    decision, opinion = audited([[1.0], [1.0]], make_demos([60]))
-    assert decision.kind == "inseparable"
-    assert decision.kept.all()
+    ruling, opinion = audited([[1.0], [1.0]], make_demos([60]))
+    assert ruling.kind == "inseparable"
+    assert ruling.kept.all()
     assert "only one" in opinion.why
 
 
@@ -250,8 +250,8 @@ def test_a_single_demonstration_has_nothing_to_be_compared_with() -> None:
 
 def test_the_opinion_on_a_mixture_is_that_of_the_cut() -> None:
     levels, demos, truth = mixture()
-    decision, opinion = audited(levels, demos)
-    assert opinion.standing == decision.confidence > 0.99
+    ruling, opinion = audited(levels, demos)
+    assert opinion.standing == ruling.confidence > 0.99
     np.testing.assert_array_equal(opinion.good >= 0.65, truth)
     assert "like the majority's" in opinion.reasons[0]
     assert "outgrown" in opinion.reasons[-1]
@@ -272,7 +272,7 @@ def test_an_interleaved_record_gives_the_same_opinion() -> None:
     order = np.argsort(np.concatenate([np.arange(n) for n in group(demos).pairs]), kind="stable")
     mixed = demos.select(order)
     moved = Scores(scores.stretches[:, order], scores.policy, scores.transitions)
-    first, second = decide(scores, group(demos)), decide(moved, group(mixed))
+    first, second = rule(scores, group(demos)), rule(moved, group(mixed))
     assert first.kind == second.kind == "mixed"
     np.testing.assert_allclose(second.scores, first.scores)
     opinions = opinion_of(first, scores, demos, CONFIG), opinion_of(second, moved, mixed, CONFIG)
@@ -285,9 +285,9 @@ def test_an_interleaved_record_gives_the_same_opinion() -> None:
 def test_a_learner_that_acts_at_random_is_noticed() -> None:
     levels, demos, _ = mixture()
     scores = make_scores(levels, demos)
-    decision = decide(scores, group(demos))
-    assert opinion_of(decision, scores._replace(spread=1.2), demos, CONFIG).standing > 0.9
-    behind = opinion_of(decision, scores._replace(spread=6.1), demos, CONFIG)
+    ruling = rule(scores, group(demos))
+    assert opinion_of(ruling, scores._replace(spread=1.2), demos, CONFIG).standing > 0.9
+    behind = opinion_of(ruling, scores._replace(spread=6.1), demos, CONFIG)
     assert behind.standing == 0.0
     assert set(behind.good) == {0.5}
     assert "spread 6.1 times as wide" in behind.why
@@ -363,10 +363,10 @@ def test_a_hint_of_two_kinds_is_not_called_clean() -> None:
     pairs = np.repeat(levels, lengths)
     grouping = Grouping(np.repeat(np.arange(13), lengths), np.array(lengths))
     scores = Scores(np.stack([pairs, pairs]), np.array([-2.0, -2.0]), 1)
-    decision = decide(scores, grouping)
-    assert not decision.cut.certain
-    assert decision.cut.probability > 0.5
-    assert decision.kind == "inseparable"
+    ruling = rule(scores, grouping)
+    assert not ruling.cut.certain
+    assert ruling.cut.probability > 0.5
+    assert ruling.kind == "inseparable"
     assert why_go_on(scores, 4, grouping, CONFIG) is None
 
 
@@ -376,5 +376,5 @@ def test_a_minority_that_stands_out_is_not_called_clean() -> None:
     levels = np.concatenate([[2.4, 2.42, 2.44, 2.46], np.linspace(1.4, -2.5, 150)]).astype(np.float32)
     pairs = np.repeat(levels, lengths)
     grouping = Grouping(np.repeat(np.arange(154), lengths), np.array(lengths))
-    decision = decide(Scores(np.stack([pairs, pairs]), np.array([-1.5, -1.5]), 1), grouping)
-    assert decision.kind == "majority-bad"
+    ruling = rule(Scores(np.stack([pairs, pairs]), np.array([-1.5, -1.5]), 1), grouping)
+    assert ruling.kind == "majority-bad"

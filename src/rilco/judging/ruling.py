@@ -1,4 +1,4 @@
-"""What RIL-Co's classifiers make of demonstrations: a decision on their scores, and the opinion that it amounts to."""
+"""What RIL-Co's classifiers make of demonstrations: a ruling on their scores, and the opinion that it amounts to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rilco.judging.windows import Grouping
 JUDGE = "ril-co"
 
 
-class Decision(NamedTuple):
+class Ruling(NamedTuple):
     """What the rule makes of the scores of a dataset."""
 
     kind: str
@@ -35,7 +35,7 @@ class Decision(NamedTuple):
 
     @property
     def confidence(self) -> float:
-        """That it holds: how clear the two kinds are, times how steady the decision. 0 where nothing is decided."""
+        """That it holds: how clear the two kinds are, times how steady the ruling. 0 where nothing is decided."""
         if self.cut is None or not self.decided:
             return 0.0
         two = self.cut.probability
@@ -49,13 +49,13 @@ class Decision(NamedTuple):
         return self.scores >= self.cut.cut
 
 
-def decide(scores: Scores, grouping: Grouping, config: AuditConfig) -> Decision:
+def rule(scores: Scores, grouping: Grouping, config: AuditConfig) -> Ruling:
     """Apply the rule to the mean over all stretches, and ask of each stretch whether it says the same."""
     pairs = grouping.pairs
     overall = of_demonstrations(scores.pairs, grouping, config)
     cut = find_cut(overall, pairs, float(scores.policy.mean()), config)
     if cut is None:
-        return Decision("inseparable", None, overall, np.full(len(pairs), 0.5), 0.0, 0.0)
+        return Ruling("inseparable", None, overall, np.full(len(pairs), 0.5), 0.0, 0.0)
     kept = _kept(overall, cut)
     agreements = []
     for stretch, level in zip(scores.stretches, scores.policy, strict=True):
@@ -66,7 +66,7 @@ def decide(scores: Scores, grouping: Grouping, config: AuditConfig) -> Decision:
     far = kept if pairs[kept].sum() <= 0.5 * pairs.sum() else overall > cut.expert.mean + 4.0 * cut.expert.std
     above = float(pairs[far].sum() / pairs.sum())
     kind = _kind(cut, min(agreements), above, config)
-    return Decision(kind, cut, overall, expert_probability(overall, cut), min(agreements), above)
+    return Ruling(kind, cut, overall, expert_probability(overall, cut), min(agreements), above)
 
 
 def of_demonstrations(of_pairs: np.ndarray, grouping: Grouping, config: AuditConfig) -> np.ndarray:
@@ -92,27 +92,27 @@ def _kind(cut: Cut, agreement: float, above: float, config: AuditConfig) -> str:
 
 def why_go_on(scores: Scores, stretches: int, grouping: Grouping, config: AuditConfig) -> str | None:
     """Why training goes on after so many stretches; None where the separation has come to stay."""
-    decision = decide(scores, grouping, config)
-    if decision.agreement < config.agreement:
-        return f"the newest stretches of training agree on only {decision.agreement:.0%} of the pairs"
-    if decision.above > config.outside:
-        return f"{decision.above:.0%} of the pairs score far above the majority"
-    uneven = decision.cut is not None and decision.cut.unevenness > config.most_uneven
+    ruling = rule(scores, grouping, config)
+    if ruling.agreement < config.agreement:
+        return f"the newest stretches of training agree on only {ruling.agreement:.0%} of the pairs"
+    if ruling.above > config.outside:
+        return f"{ruling.above:.0%} of the pairs score far above the majority"
+    uneven = ruling.cut is not None and ruling.cut.unevenness > config.most_uneven
     return "what would be kept is not of one kind yet" if uneven and stretches < config.patience else None
 
 
-def opinion_of(decision: Decision, scores: Scores, demos: Demonstrations, config: AuditConfig) -> Opinion:
+def opinion_of(ruling: Ruling, scores: Scores, demos: Demonstrations, config: AuditConfig) -> Opinion:
     """The opinion of RIL-Co's classifiers. It has no standing where nothing is decided or the learner learned nothing."""
-    count = len(decision.scores)
+    count = len(ruling.scores)
     behind = not_outgrown(scores, demos, config)
-    if behind is not None or not decision.decided or decision.cut is None:
-        why = behind or _why_undecided(decision, config)
+    if behind is not None or not ruling.decided or ruling.cut is None:
+        why = behind or _why_undecided(ruling, config)
         nothing = ("RIL-Co's classifiers abstain.",) * count
-        return Opinion(JUDGE, 0.0, why, decision.scores, np.full(count, 0.5), nothing)
-    cut, kept, probability = decision.cut, decision.kept, decision.probability.copy()
-    between = ~kept & (decision.scores >= cut.floor)
+        return Opinion(JUDGE, 0.0, why, ruling.scores, np.full(count, 0.5), nothing)
+    cut, kept, probability = ruling.cut, ruling.kept, ruling.probability.copy()
+    between = ~kept & (ruling.scores >= cut.floor)
     probability[between] = 0.5
-    if decision.kind == "clean":
+    if ruling.kind == "clean":
         reasons = ["Its pairs look like all the others'."] * count
         why = "All demonstrations score alike: two kinds would not explain the scores better than one."
     else:
@@ -124,9 +124,9 @@ def opinion_of(decision: Decision, scores: Scores, demos: Demonstrations, config
             else "Its pairs look like what the learner has outgrown, not like the majority's."
             for good, middle in zip(kept.tolist(), between.tolist(), strict=True)
         ]
-        why = f"The scores are of two kinds, and {decision.agreement:.0%} of the pairs were always judged the same."
-    evidence = {"score": decision.scores, "kept": kept.astype(np.float64)}
-    return Opinion(JUDGE, decision.confidence, why, decision.scores, probability, tuple(reasons), evidence)
+        why = f"The scores are of two kinds, and {ruling.agreement:.0%} of the pairs were always judged the same."
+    evidence = {"score": ruling.scores, "kept": kept.astype(np.float64)}
+    return Opinion(JUDGE, ruling.confidence, why, ruling.scores, probability, tuple(reasons), evidence)
 
 
 def not_outgrown(scores: Scores, demos: Demonstrations, config: AuditConfig) -> str | None:
@@ -163,25 +163,25 @@ def worst_return(demos: Demonstrations) -> float | None:
     return min(float(returns[whole & (maker == who)].mean()) for who in np.unique(maker[whole]))
 
 
-def _why_undecided(decision: Decision, config: AuditConfig) -> str:
-    if decision.cut is None:
+def _why_undecided(ruling: Ruling, config: AuditConfig) -> str:
+    if ruling.cut is None:
         return "There is only one demonstration, and nothing to compare it with."
-    if decision.kind == "majority-bad" and decision.above <= config.outside:
+    if ruling.kind == "majority-bad" and ruling.above <= config.outside:
         return (
             "The scores are spread widely, and no majority of them lies close together as one expert's would."
         )
-    if decision.kind == "majority-bad":
+    if ruling.kind == "majority-bad":
         return (
-            f"{decision.above:.0%} of the pairs score far above the majority. Either training was too short, or most of the "
+            f"{ruling.above:.0%} of the pairs score far above the majority. Either training was too short, or most of the "
             "data is not an expert's."
         )
-    if decision.agreement < config.agreement:
+    if ruling.agreement < config.agreement:
         return (
-            f"Where to cut keeps changing: only {decision.agreement:.0%} of the pairs were always judged the same. Train "
+            f"Where to cut keeps changing: only {ruling.agreement:.0%} of the pairs were always judged the same. Train "
             "longer (--steps), or with several seeds (--seeds 3)."
         )
-    if not decision.cut.certain:
+    if not ruling.cut.certain:
         return (
-            f"There seem to be two kinds, but {len(decision.scores):,} demonstrations are too few to be sure."
+            f"There seem to be two kinds, but {len(ruling.scores):,} demonstrations are too few to be sure."
         )
-    return f"Good and bad run into each other: {decision.cut.doubtful:.0%} of the pairs may well be of either kind."
+    return f"Good and bad run into each other: {ruling.cut.doubtful:.0%} of the pairs may well be of either kind."

@@ -12,7 +12,7 @@ from rilco.errors import ConfigError, suggestion
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class Roster:
     """The demonstrations by name, in the order of `Demonstrations.episodes`."""
 
     of_pair: np.ndarray
@@ -26,7 +26,9 @@ class Given:
     """[D] 1 for what the user calls good, -1 for bad, 0 for the rest."""
 
 
-def read_given(demos: Demonstrations, good: Sequence[str | int] = (), bad: Sequence[str | int] = ()) -> Given:
+def read_roster(
+    demos: Demonstrations, good: Sequence[str | int] = (), bad: Sequence[str | int] = ()
+) -> Roster:
     """`good` and `bad` name demonstrators or demonstrations that the user vouches for or against, by name or by index."""
     index = demos.index
     makers = [demos.demonstrator_names[k] for k in index.demonstrator[index.by_appearance].tolist()]
@@ -36,7 +38,7 @@ def read_given(demos: Demonstrations, good: Sequence[str | int] = (), bad: Seque
         # From 0, as episodes are numbered in files of robomimic and LeRobot.
         names.append(f"{maker} #{counts.setdefault(maker, 0)}")
         counts[maker] += 1
-    return Given(
+    return Roster(
         index.place, index.length[index.by_appearance], names, makers, vouchers(names, makers, good, bad)
     )
 
