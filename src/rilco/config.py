@@ -10,7 +10,7 @@ from typing import Any
 
 from rilco.bc.config import BcConfig
 from rilco.clean.config import CleanConfig
-from rilco.errors import ConfigError, RilcoError, RunError, check_choice, check_noise_rate
+from rilco.errors import ConfigError, RilcoError, RunError, check_choice, check_noise_rate, whole
 from rilco.files import as_record, brief, parse_object
 from rilco.methods import POLICY_LEARNERS, find
 from rilco.policy.config import AcktrConfig, PpoConfig
@@ -100,9 +100,10 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         method = find(self.method)
-        for name in ("steps", "num_envs", "num_steps", "evaluation_episodes", "final_episodes"):
+        whole("steps", self.steps)
+        for name in ("num_envs", "num_steps", "evaluation_episodes", "final_episodes"):
             if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1; got {getattr(self, name)}.")
+                raise ConfigError(f"{name}: expected at least 1; got {getattr(self, name)}.")
         if not 0 <= self.seed < 2**31:
             raise ConfigError(f"--seed {self.seed}: expected a whole number from 0 to {2**31 - 1}.")
         if self.noise_rate is not None:
@@ -214,9 +215,13 @@ class RunConfig:
         try:
             text = file.read_bytes()
         except OSError as error:
+            why = (
+                f"{file.name} could not be read: {error.strerror}"
+                if file.exists()
+                else f"it holds no {CONFIG}"
+            )
             raise RunError(
-                f"{folder}: not a run folder ({file.name} could not be read: {error.strerror}). Expected the folder "
-                "that was given as --out to `rilco train`."
+                f"{folder}: not a run folder ({why}). Expected the folder that was given as --out to `rilco train`."
             ) from error
         config = cls.from_json(text, str(file))
         here = Path(os.path.abspath(folder))

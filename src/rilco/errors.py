@@ -88,7 +88,7 @@ def check_noise_rate(noise_rate: float) -> None:
 
 def suggestion(name: object, known: Iterable[str]) -> str:
     """` Did you mean 'walker2d'?` for a name that is nearly a known one, and nothing otherwise."""
-    near = difflib.get_close_matches(str(name).lower().replace("_", "-"), list(known), n=1, cutoff=0.4)
+    near = difflib.get_close_matches(str(name).lower().replace("_", "-"), list(known), n=1, cutoff=0.55)
     near = near or difflib.get_close_matches(str(name), list(known), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import fcntl
 import functools
 import json
@@ -84,10 +85,18 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        advice = "Make room, or choose" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "Choose"
         raise WriteError(
-            f"{path}: could not be written ({error.strerror or error}). Make room, or choose another folder. What was "
-            "written before is intact."
+            f"{path}: could not be written ({error.strerror or error}). {advice} another folder. What was written before "
+            "is intact."
         ) from error
+
+
+def check_writable(path: Path) -> None:
+    """Raises WriteError unless a file can be made where `path` is to be, or where its first folder is."""
+    with writing(path):
+        folder = next(above for above in path.absolute().parents if above.exists())
+        tempfile.TemporaryFile(dir=folder).close()
 
 
 def remove_unfinished(*folders: Path) -> None:

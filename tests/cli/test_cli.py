@@ -182,3 +182,46 @@ def test_an_audit_of_a_run_whose_module_is_gone_says_so(tmp_path):
     said = refusal("audit", tmp_path / "run", "--trust-env")
     assert "No module named 'no_module_here'" in said
     assert "must be importable" in said
+
+
+# -- messages
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    arrays = {"obs": rng.normal(size=(200, 3)), "action": rng.normal(size=(200, 1))}
+    np.savez(tmp_path / "mine.npz", **arrays, episode=np.arange(200) // 20)
+    return tmp_path / "mine.npz"
+
+
+@pytest.mark.parametrize(
+    ("options", "said", "unsaid"),
+    [
+        (["--method", "sac"], "known are", "Did you mean"),
+        (["--steps", "0", "--method", "acktr"], "--steps 0: expected", "must be"),
+        (["--steps", "5", "--method", "bc", "--demos", "x.npz"], "with --gradient-steps.", "the paper"),
+        (["--resume"], "holds no run to go on with", "could not be read"),
+    ],
+)
+def test_refusals_say_what_helps(tmp_path, options, said, unsaid):
+    message = refusal("train", "--env", "Pendulum-v1", "--out", tmp_path, *options)
+    assert said in message
+    assert unsaid not in message
+
+
+def test_steps_that_are_no_whole_iterations_are_rounded_aloud(tmp_path):
+    sizes = ("--set=num_envs=4", "--set=num_steps=5", "--set=acktr.hidden_sizes=[8,8]")
+    options = ("--env=Pendulum-v1", "--method=acktr", "--evaluate-every=-1", "--quiet", "--workers=1", *sizes)
+    done = rilco("train", *options, "--steps", 30, "--out", tmp_path / "a")
+    assert "--steps 30: training takes whole iterations of 20 transitions, so 40." in done.stderr
+    assert "iterations of" not in rilco("train", *options, "--steps", 40, "--out", tmp_path / "b").stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder that nobody can write to")
+@pytest.mark.parametrize("option", ["--keep", "--out"])
+def test_a_folder_that_cannot_be_written_is_refused_before_the_work(pairs, monkeypatch, option):
+    monkeypatch.setattr("rilco.judging.audit.audit", lambda *_, **__: pytest.fail("judged"))
+    message = refusal("audit", "--demos", pairs, option, "/proc/new/kept.npz")
+    assert "/proc/new/kept.npz" in message
+    assert "Make room" not in message

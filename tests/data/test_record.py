@@ -89,6 +89,7 @@ def test_repr_prints_shapes() -> None:
         ({"expert": np.zeros(6)}, "expert has the type float64; expected true and false"),
         ({"demonstrator": np.full(6, 6)}, "the id 6; expected ids from 0 to 5"),
         ({"obs": np.full((6, 3), 1e39)}, "obs holds 18 values that are NaN or infinite as float32"),
+        ({"obs": [[np.nan], *[[0.0]] * 5]}, "obs holds 1 value that is NaN"),
     ],
 )
 def test_refuses(changes: dict[str, Any], message: str) -> None:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rilco.cli import common
-from rilco.errors import ConfigError
-from rilco.runs.paths import AUDIT
+from rilco.errors import ConfigError, RilcoError
+from rilco.runs.paths import AUDIT, holds_run
 from rilco.words import capitalised, plural
 
 if TYPE_CHECKING:
+    from rilco.data.record import Demonstrations
     from rilco.judging.audit import Audit
     from rilco.judging.verdict import Decision
     from rilco.runs.interrupt import StopSignal
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 OF_TRAINING = ("steps", "seeds", "settings")
 OF_INPUT = ("task", "env", "env_kwargs", "noise_rate", "demo_kind", "obs_keys", "seed")
 """Options that say what to judge. A run has its own, as it has those of training."""
+DECISIONS = "decisions.csv"
+"""What the page calls the file of a user's decisions."""
 
 writing_options = common.options(
     click.option("--keep", help="Write the kept demonstrations, in the format of this name."),
@@ -32,7 +35,7 @@ writing_options = common.options(
         help="Count unsure ones as kept or dropped.  [default: in neither]",
     ),
     click.option("--annotate", help="Write all as .minari or .lerobot, with verdicts as episode metadata."),
-    click.option("--overwrite", is_flag=True, help="Replace existing files."),
+    click.option("--overwrite", is_flag=True, help="Replace existing files, and any audit in --out."),
     click.option("--cut", type=float, metavar="SCORE", help="Keep scores from this on, drop the rest."),
 )
 
@@ -47,7 +50,7 @@ class WithApply(click.Command):
 
 
 @click.command(cls=WithApply, short_help="Judge demonstrations: which of them are bad.")
-@click.argument("run", required=False, type=click.Path(path_type=Path))
+@click.argument("given", nargs=-1, metavar="[RUN | FILE...]")
 @click.option("--demos", multiple=True, help="A demonstration file or folder; may be repeated.")
 @click.option(
     "--good", multiple=True, metavar="NAME", help="A good demonstrator or demonstration; may be repeated."
@@ -81,12 +84,19 @@ def command(**options: Any) -> None:
 
     With --env or --task, or of a RUN, RIL-Co's classifiers are a further opinion; that takes minutes.
 
+    An earlier audit of the same demonstrations is replaced. One of others, or beside a decisions.csv, stays unless you
+    say --overwrite; decisions.csv itself always stays.
+
     \b
-    rilco audit --demos mine.hdf5 --keep good.hdf5 --drop bad.hdf5
-    rilco audit --demos recordings/ --good anna.hdf5
+    rilco audit mine.hdf5 --keep good.hdf5 --drop bad.hdf5
+    rilco audit recordings/ --good anna.hdf5
     rilco audit --task halfcheetah --noise-rate 0.4
     rilco audit apply audit-mine decisions.csv --keep good.hdf5
     """
+    given = options.pop("given")
+    is_run = len(given) == 1 and holds_run(Path(given[0]))
+    options["run"] = Path(given[0]) if is_run else None
+    options["demos"] += () if is_run else given
     # Scores of a run's classifiers are not stored before the end.
     again = "goes on where it was" if options["run"] is None else "begins again; the run is as it was"
     with common.stopping(lambda: f"Stopped. The same command {again}.") as stop:
@@ -94,14 +104,19 @@ def command(**options: Any) -> None:
 
 
 def _audit(options: dict[str, Any], stop: StopSignal) -> None:
+    from rilco.files import check_writable
     from rilco.judging.before import check_formats
+    from rilco.judging.record import JSON
     from rilco.runs.how import How
     from rilco.runs.progress import StatusLine
 
     out, targets = _folder(options), _targets(options)
-    there = next(place for place in (out, *out.absolute().parents) if place.exists())
-    if not there.is_dir():
-        raise ConfigError(f"--out {out}: expected a folder, or a name for a new one; {there} is a file.")
+    check_writable(out / JSON)
+
+    def check(demos: Demonstrations) -> None:
+        _check_replaced(out, demos.fingerprint(), options["overwrite"])
+        check_formats(demos, targets.items())
+
     with StatusLine(quiet=options["quiet"], every=math.inf) as line:
 
         def show(what: str, share: float) -> None:
@@ -112,7 +127,7 @@ def _audit(options: dict[str, Any], stop: StopSignal) -> None:
         how = {name: options[name] for name in ("offline", "good", "bad", "pieces", "cut")}
         how |= {"progress": show, "say": lambda line: click.echo(line, err=True)}
         how["how"] = How(options["workers"], quiet=options["quiet"], stop=stop)
-        how["check"] = lambda demos: check_formats(demos, targets.items())
+        how["check"] = check
         made = _of_run(options, how) if options["run"] is not None else _of_data(options, out, how)
     page = made.save(out, pictures=options["pictures"])
     describe(made)
@@ -128,11 +143,29 @@ def _folder(options: dict[str, Any]) -> Path:
     name = options["task"] or options["env"] or (Path(options["demos"][0]).stem if options["demos"] else "")
     if not name:
         raise ConfigError(
-            "Name at least one file of demonstrations: --demos FILE. Or a Bullet task, to try it: --task hopper."
+            "Name at least one file of demonstrations: rilco audit FILE. Or a Bullet task, to try it: --task hopper."
         )
     from rilco.judging.before import plain
 
     return Path(f"audit-{plain(name).replace('/', '-')}")
+
+
+def _check_replaced(out: Path, fingerprint: str, overwrite: bool) -> None:
+    """Raises ConfigError where an audit of other demonstrations would be lost, or one that decisions were made on."""
+    from rilco.files import read_object
+    from rilco.judging.record import JSON
+
+    if overwrite or not (out / JSON).exists():
+        return
+    try:
+        other = read_object(out / JSON)["source"]["fingerprint"] != fingerprint
+    except (RilcoError, KeyError, TypeError):  # damaged, or not ours
+        other = True
+    if other or (out / DECISIONS).exists():
+        what = "of other demonstrations" if other else f"and the {DECISIONS} that you made of it"
+        raise ConfigError(
+            f"{out}: holds an audit {what}. Choose another folder with --out, or replace the audit with --overwrite."
+        )
 
 
 def _given(names: tuple[str, ...], options: dict[str, Any]) -> str:
@@ -174,7 +207,8 @@ def describe(made: Audit) -> None:
 
     verdict = made.verdict
     sure = how_sure(verdict)
-    click.echo(f"{headline(verdict)}{'' if sure is None else f' ({percent(sure)} sure)'}. {verdict.summary}")
+    doubt = "" if sure is None else f" ({'' if verdict.sure else 'not '}sure, confidence {percent(sure)})"
+    click.echo(f"{headline(verdict)}{doubt}. {verdict.summary}")
     click.echo(f"Assumed: {verdict.assumption} {capitalised(verdict.majority.sentence)}")
     for opinion in verdict.opinions:
         click.echo(f"  {opinion.judge}: {'' if opinion.standing > 0 else 'abstains. '}{opinion.why}")
@@ -213,9 +247,13 @@ def apply_command(**options: Any) -> None:
     if decisions is not None:
         made = made.decided(read_decisions(decisions, made.verdict))
     elif cut is not None:
+        highest = max(one.score for one in made.verdict.demonstrations)
+        if cut > highest:
+            raise ConfigError(f"--cut {cut:g}: nothing would be kept; the highest score is {highest:.3g}.")
         made = made.cut_at(cut)
     check_formats(made.demonstrations, targets.items())
     if options["out"] is not None:
+        _check_replaced(options["out"], made.source.fingerprint, options["overwrite"])
         click.echo(f"Page: {made.save(options['out'])}")
     elif not targets:
         click.echo(f"{made.verdict.summary} Nothing was written: name --keep, --drop, --annotate or --out.")

@@ -186,11 +186,13 @@ def demonstrator_names(sources: tuple[str, ...]) -> list[str]:
 def check_target(out: str, format_name: str | None, overwrite: bool, option: str = "--out") -> None:
     """Raises ConfigError, before any work is done, if `out` cannot be written."""
     from rilco.data.formats import target_format
+    from rilco.files import check_writable
 
     place, _ = target_format(out, format_name)
     if place.is_dir() or (place.exists() and not overwrite):
         advice = "remove it first" if place.is_dir() else "replace it with --overwrite"
         raise ConfigError(f"{option} {out}: something of that name exists. Choose another name, or {advice}.")
+    check_writable(place)
 
 
 def save(demos: Demonstrations, out: str, format_name: str | None, env: str | None) -> None:

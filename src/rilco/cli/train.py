@@ -125,12 +125,19 @@ def _train(options: dict[str, Any], stop: StopSignal) -> tuple[RunConfig, Run]:
     names = ("workers", "checkpoint_every", "quiet", "tensorboard", "video")
     how = How(stop=stop, **{name: options.pop(name) for name in names})
     options |= parse_settings(options.pop("settings"))
+    if resume and not holds_run(out):
+        raise RunError(f"--out {out}: holds no run to go on with. Leave out --resume to begin one there.")
     config = make_config(options, stored=RunConfig.load(out) if resume else None)
     measure = measure_of(config)
     if options["steps"] is not None and measure.each != 1.0:
         raise ConfigError(
-            f"--steps {options['steps']:,}: {config.method} makes no transitions. Say how long with --gradient-steps; "
-            f"beside runs of so many transitions the paper clones for {measure.total:,}."
+            f"--steps {options['steps']:,}: {config.method} makes no transitions. Say how long with --gradient-steps."
+        )
+    if options["steps"] not in (None, measure.total):
+        click.echo(
+            f"--steps {options['steps']:,}: training takes whole iterations of {config.transitions_per_iteration:,} "
+            f"transitions, so {measure.total:,}.",
+            err=True,
         )
     if trust_env:
         trust(config.task.name)

@@ -14,6 +14,7 @@ import numpy as np
 
 from rilco.data.index import EpisodeIndex
 from rilco.errors import DemonstrationError, check_noise_rate
+from rilco.words import plural
 
 _LEFT_OUT = np.empty(0, np.int32)
 _OPTIONAL = {"reward": np.float32, "terminated": np.bool_, "truncated": np.bool_, "expert": np.bool_}
@@ -278,8 +279,9 @@ def _check_finite(array: np.ndarray, name: str, where: str) -> None:
     if finite.all():
         return
     row, dimension = np.unravel_index(int(np.argmin(finite)), array.shape)
+    count = int((~finite).sum())
     raise DemonstrationError(
-        f"{where}: {name} holds {int((~finite).sum())} values that are NaN or infinite as float32; the first "
+        f"{where}: {name} holds {plural(count, 'value')} that {'is' if count == 1 else 'are'} NaN or infinite as float32; the first "
         f"is {array[row, dimension]} in row {row}, dimension {dimension}. Every value must be finite: leave "
         "these pairs out or fix them."
     )
