@@ -44,6 +44,8 @@ def test_reads_what_numpy_writes(tmp_path: Path) -> None:
         ({"episode": [0, 0, -1, 0]}, "episode holds values from -1 to 0"),
         ({"demonstrator": [0, 0, 0, 1], "demonstrator_names": ["me"]}, "the id 1; expected ids from 0 to 0"),
         ({"demonstrator_names": np.ones(1)}, "demonstrator_names has the shape"),
+        ({"obs": np.ones((2, 3, 3)), "action": np.ones((2, 2, 1))}, "number each pair's episode"),
+        ({"obs": np.ones((2, 2, 3))}, "number each pair's episode"),
         ({"reward": np.ones((4, 1))}, r"reward has the shape \[4, 1\]; expected \[4\]"),
         ({"noise_rate": 0.5}, "noise_rate must be one number"),
         ({"noise_rate": np.nan}, "noise_rate must be one number"),
@@ -175,3 +177,21 @@ def test_refuses_a_bomb_before_unpacking_it(tmp_path: Path, monkeypatch: pytest.
     assert (tmp_path / "a.npz").stat().st_size < 10**5
     with pytest.raises(DemonstrationError, match="the limit is"):
         load_file(tmp_path / "a.npz")
+
+
+def test_a_single_dimension_may_be_left_out(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", observation=np.arange(4.0), act=np.arange(4.0))
+    back = load_file(tmp_path / "a.npz")
+    assert back.obs.tolist() == back.action.tolist() == [[0.0], [1.0], [2.0], [3.0]]
+
+
+@pytest.mark.parametrize("dim", [(1,), ()])
+def test_episodes_may_be_an_axis_of_their_own(tmp_path: Path, dim: tuple[int, ...]) -> None:
+    obs, action = np.arange(18.0).reshape(2, 3, 3), np.arange(6.0).reshape(2, 3, *dim)
+    np.savez(tmp_path / "a.npz", obs=obs, action=action, reward=np.arange(6.0).reshape(2, 3))
+    back = load_file(tmp_path / "a.npz")
+    assert back.obs.tolist() == np.arange(18.0).reshape(6, 3).tolist()
+    assert back.action[:, 0].tolist() == np.arange(6.0).tolist()
+    assert back.episode.tolist() == [0, 0, 0, 1, 1, 1]
+    assert back.reward is not None
+    assert back.reward.tolist() == np.arange(6.0).tolist()

@@ -3,6 +3,7 @@
 Only `obs` and `action` are required. Files are read without pickle, so opening a stranger's executes nothing. The names
 of other writers are known, too: observations, actions or acts, rewards or rews, terminals, timeouts and dones. Episodes
 may be told by episode_starts (Stable Baselines), or by indices, with one more observation than actions (imitation).
+Equally long ones may also come as [episodes, steps, dim], and what has one dimension as [pairs].
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from rilco.words import listing
 _REQUIRED = ("obs", "action")
 _OPTIONAL = ("episode", "demonstrator", "reward", "terminated", "truncated", "expert", "noise_rate")
 _OTHERS = {
-    "obs": ("observations",),
-    "action": ("actions", "acts"),
+    "obs": ("observations", "observation"),
+    "action": ("actions", "acts", "act"),
     "reward": ("rewards", "rews"),
     "terminated": ("terminals", "terminations"),
     "truncated": ("timeouts", "truncations"),
@@ -42,7 +43,7 @@ def recognise(path: Path) -> bool:
 
 def load(path: Path) -> Demonstrations:
     """Reads the arrays that the record knows, and leaves any others alone."""
-    fields = _with_episodes(path, _read_arrays(path))
+    fields = _with_episodes(path, _with_rows(path, _read_arrays(path)))
     rate = noise_rate(path, fields.pop("noise_rate").tolist()) if "noise_rate" in fields else None
     unnamed = np.array([] if "demonstrator" in fields else [path.name], np.str_)
     names = fields.pop("demonstrator_names", unnamed)
@@ -91,6 +92,26 @@ def _read_arrays(path: Path) -> dict[str, Any]:
         if own != name and own not in _REQUIRED and arrays[own].shape[1:] == (1,):  # others' columns of one
             arrays[own] = arrays[own][:, 0]
     return arrays
+
+
+def _with_rows(path: Path, fields: dict[str, Any]) -> dict[str, Any]:
+    """With a row a pair, also where a single dimension was left out, or where episodes are an axis of their own."""
+    obs, action = fields["obs"], fields["action"]
+    grid = obs.shape[:2]
+    if obs.ndim == 3 and obs.size and action.ndim in (2, 3) and action.shape[:2] == grid:
+        flat = {
+            name: array.reshape(-1, *array.shape[2:])
+            for name, array in fields.items()
+            if array.shape[:2] == grid
+        }
+        fields |= {"episode": np.repeat(np.arange(grid[0]), grid[1]), **flat}
+    elif 3 in (obs.ndim, action.ndim):
+        raise DemonstrationError(
+            f"{path}: obs has the shape {list(obs.shape)} and action {list(action.shape)}; expected [pairs, dim], or "
+            "[episodes, steps, dim] with as many steps of both. Put the pairs of all episodes one below the other, and "
+            "number each pair's episode in an array named episode, of shape [pairs]."
+        )
+    return fields | {name: fields[name][:, None] for name in _REQUIRED if fields[name].ndim == 1}
 
 
 def _with_episodes(path: Path, fields: dict[str, Any]) -> dict[str, Any]:
