@@ -98,7 +98,7 @@ def _with_rows(path: Path, fields: dict[str, Any]) -> dict[str, Any]:
     """With a row a pair, also where a single dimension was left out, or where episodes are an axis of their own."""
     obs, action = fields["obs"], fields["action"]
     grid = obs.shape[:2]
-    if obs.ndim == 3 and obs.size and action.ndim in (2, 3) and action.shape[:2] == grid:
+    if obs.ndim == action.ndim == 3 and obs.size and action.shape[:2] == grid and "episode" not in fields:
         flat = {
             name: array.reshape(-1, *array.shape[2:])
             for name, array in fields.items()
