@@ -132,6 +132,15 @@ def test_time_left_of_all_needs_one_that_was_seen_and_counts_what_ended(board: B
     assert board.seconds_left == pytest.approx(340 / 200)
 
 
+def test_one_that_only_cloned_is_no_measure_of_time(board: Board, said: Said) -> None:
+    learn(board, "run2", 1)
+    metrics = board.out / "run2" / "metrics.jsonl"
+    metrics.write_text(metrics.read_text().replace('"seconds":', '"stopped_early":true,"seconds":'))
+    board.end(board.rows["run2"].job, "finished")
+    assert "transitions" not in said()[0]
+    assert board.seconds_left is None
+
+
 def test_a_line_names_only_so_many(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(status, "MOST_NAMED", 2)
     for row in board.rows.values():

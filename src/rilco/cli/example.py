@@ -71,7 +71,9 @@ def run_demo(
     )
     clones = audit_and_clone(material, out / AUDIT, say)
     say(f"3/4  In the simulator: RIL-Co and GAIL learn from all demonstrations, {steps:,} transitions each.")
-    say("     ril-co-clean clones what it keeps, four times.")
+    say(
+        "     Beside them ril-co-clean judges the demonstrations, too. Its policy is the mean of four clones."
+    )
     runs = train_side_by_side(material, out, steps)
     say(f"4/4  Returns of the deterministic policies over {EPISODES} episodes:")
     trained = {method: policy_file(run.path, "last") for method, run in runs.items()}

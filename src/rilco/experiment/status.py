@@ -37,8 +37,8 @@ class Row:
 
     @property
     def pace(self) -> float | None:
-        """Seconds per transition, once this sweep has seen some."""
-        new = self.progress.done > self.before.done
+        """Seconds per transition, once this sweep has seen some. One that ended early did something else for most of them."""
+        new = self.progress.done > self.before.done and not self.progress.stopped
         return self.progress.seconds / self.progress.done if new else None
 
     @property
@@ -89,9 +89,10 @@ class Board:
         row.state = state
         took = f" in {duration(row.progress.seconds)}" if row.progress.done else ""
         why = f": {reason}" if reason else ""
-        self.line.note(
-            f"{job.name}: {state} after {row.progress.done:,} transitions{took}{row.last_return}{why}"
-        )
+        # Phases that only clone make none, and stand in the metrics as one iteration.
+        cloned = row.progress.stopped and row.progress.done <= job.config.transitions_per_iteration
+        after = "" if cloned else f" after {row.progress.done:,} transitions"
+        self.line.note(f"{job.name}: {state}{after}{took}{row.last_return}{why}")
 
     def summary(self) -> str:
         """`3 finished, 2 running, 15 waiting`."""
