@@ -358,7 +358,7 @@ def test_identical_demonstrations_are_no_two_kinds(tmp_path: Path) -> None:
     )
     made = audit(demos)
     assert "drop" not in made.verdict.decisions
-    assert made.notes == ("Copies of an earlier one, pair for pair: 9 of 10 demonstrations.",)
+    assert made.notes == ("Copies of an earlier one, pair for pair: 9 of 10 demonstrations. Each is judged once.",)
     assert made.save(tmp_path / "out").exists()
 
 

@@ -11,7 +11,7 @@ from tests.judging.probes import linear_demos, steps_home, two_places
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from rilco.data.loading import load_demonstrations
-from rilco.data.record import Demonstrations
+from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import ConfigError, DemonstrationError
 from rilco.judging.config import JudgingConfig
 from rilco.judging.hearing import in_the_sum
@@ -290,3 +290,16 @@ def test_a_few_long_ones_that_agree_leave_open_who_is_right() -> None:
     demos, config = Demonstrations(obs, action, episode=episode), JudgingConfig()
     opinion = judge_consensus(prepare(demos, demos.index.place, np.arange(50), config), config)
     assert "who is right is open" in opinion.why
+
+
+def test_copies_are_no_further_witnesses() -> None:
+    demos = linear_demos(12, 5, gain=1.0)
+    shift = int(demos.episode.max()) + 1
+    bad = demos.select(demos.episode >= 12)
+    copies = [replace(bad, episode=bad.episode + k * shift) for k in range(1, 4)]
+    alone, many = judge_offline(demos), judge_offline(concatenate([demos, *copies]))
+    assert many.decisions[:17].tolist() == alone.decisions.tolist()
+    assert many.decisions[17:].tolist() == 3 * alone.decisions[12:].tolist()
+    copy = many.demonstrations[17]
+    assert copy.reason.startswith(f"A copy of {many.demonstrations[12].name}. ")
+    assert 17 in many.families[copy.family].demonstrations

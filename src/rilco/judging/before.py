@@ -53,7 +53,7 @@ def check_demonstrations(demos: Demonstrations, config: JudgingConfig) -> tuple[
         )
     if repeated := len(length) - len(set(digests(demos))):
         notes.append(
-            f"Copies of an earlier one, pair for pair: {repeated:,} of {len(length):,} demonstrations."
+            f"Copies of an earlier one, pair for pair: {repeated:,} of {len(length):,} demonstrations. Each is judged once."
         )
     return (*notes, *_absurd(demos))
 

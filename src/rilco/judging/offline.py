@@ -48,7 +48,7 @@ def judge_offline(
     """
     say = progress or (lambda what, share: None)
     roster = read_roster(demos, good, bad)
-    chosen = np.flatnonzero(roster.pairs >= config.min_pairs)
+    chosen = np.unique(roster.original[roster.pairs >= config.min_pairs])
     if len(roster.pairs) > config.max_demonstrations:
         raise DemonstrationError(
             f"There are {len(roster.pairs):,} demonstrations; at most {config.max_demonstrations:,} can be judged at once. Judge "
@@ -67,7 +67,7 @@ def judge_offline(
     return Verdict(
         tuple(judged),
         tuple(_families(case, judged)),
-        tuple(_given_order(opinion, material.order, len(judged)) for opinion in opinions),
+        tuple(_given_order(opinion, material.order, roster.original) for opinion in opinions),
         case.majority,
         confidence >= config.sure,
         confidence,
@@ -83,6 +83,7 @@ def _judgements(roster: Roster, case: Case, opinions: list[Opinion], trust: floa
     score = rank(opinions, probability, case.config)
     at = np.full(len(roster.names), -1)
     at[case.material.order] = np.arange(case.material.count)
+    at = at[roster.original]
     judged = []
     for i, k in enumerate(at.tolist()):
         place = None if k < 0 else float(score[k])
@@ -96,6 +97,8 @@ def _judgements(roster: Roster, case: Case, opinions: list[Opinion], trust: floa
         else:
             opinion = opinions[speaker[k]]
             p, who, why = float(probability[k]), opinion.judge, opinion.reasons[k]
+        if (first := roster.original[i]) != i:
+            why = f"A copy of {roster.names[first]}. {why}"
         judged.append(
             Judgement(
                 index=i,
@@ -142,18 +145,19 @@ def _families(case: Case, judged: list[Judgement]) -> list[Family]:
     found = []
     for f in range(int(case.families.label.max()) + 1):
         inside = np.flatnonzero(case.families.label == f)
-        members, own = case.material.order[inside], case.families.ties[inside, f]
-        decision = decision_of(judged, members.tolist())
+        shown, own = case.material.order[inside], case.families.ties[inside, f]
+        members = tuple(one.index for one in judged if one.family == f)
+        decision = decision_of(judged, members)
         # Typical is who is judged as most of the family are.
-        typical = np.where([judged[m].decision == decision for m in members], own, -1.0)
+        typical = np.where([judged[m].decision == decision for m in shown], own, -1.0)
         found.append(
             Family(
                 index=f,
                 name=family_name(f),
-                demonstrations=tuple(sorted(members.tolist())),
-                pairs=int(case.material.pairs[inside].sum()),
-                typical=int(members[np.argmax(typical)]),
-                oddest=int(members[np.argmin(own)]),
+                demonstrations=members,
+                pairs=sum(judged[m].pairs for m in members),
+                typical=int(shown[np.argmax(typical)]),
+                oddest=int(shown[np.argmin(own)]),
                 decision=decision,
                 majority=f == case.main,
             )
@@ -169,22 +173,20 @@ def _assumption(case: Case) -> str:
     return "Most of what was recorded is good, counted in pairs."
 
 
-def _given_order(opinion: Opinion, order: np.ndarray, count: int) -> Opinion:
+def _given_order(opinion: Opinion, order: np.ndarray, original: np.ndarray) -> Opinion:
     """With a place for each given demonstration; of those too short to be judged there is nothing but 0.5 and NaN."""
 
     def spread(values: np.ndarray, empty: float) -> np.ndarray:
-        whole = np.full(count, empty)
+        whole = np.full(len(original), empty)
         whole[order] = values
-        return whole
+        return whole[original]
 
-    reasons = ["Too short to be judged."] * count
-    for place, reason in zip(order.tolist(), opinion.reasons, strict=True):
-        reasons[place] = reason
+    reasons = dict(zip(order.tolist(), opinion.reasons, strict=True))
     return replace(
         opinion,
         score=spread(opinion.score, np.nan),
         good=spread(opinion.good, 0.5),
-        reasons=tuple(reasons),
+        reasons=tuple(reasons.get(i, "Too short to be judged.") for i in original.tolist()),
         evidence={name: spread(values, np.nan) for name, values in opinion.evidence.items()},
     )
 

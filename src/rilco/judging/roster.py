@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rilco.data.inspect import digests
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, suggestion
 
@@ -24,6 +25,8 @@ class Roster:
     """Who made each."""
     vouched: np.ndarray
     """[D] 1 for what the user calls good, -1 for bad, 0 for the rest."""
+    original: np.ndarray
+    """[D] the first demonstration that is equal pair for pair: copies are no further witnesses, and are judged once."""
 
 
 def read_roster(
@@ -38,9 +41,14 @@ def read_roster(
         # From 0, as episodes are numbered in files of robomimic and LeRobot.
         names.append(f"{maker} #{counts.setdefault(maker, 0)}")
         counts[maker] += 1
-    return Roster(
-        index.place, index.length[index.by_appearance], names, makers, vouchers(names, makers, good, bad)
+    contents, first = list(digests(demos)), dict[bytes, int]()
+    original = np.array(
+        [first.setdefault(contents[k], i) for i, k in enumerate(index.by_appearance.tolist())]
     )
+    vouched = vouchers(names, makers, good, bad)
+    for sign in (-1, 1):
+        vouched[np.isin(original, original[vouched == sign])] = sign
+    return Roster(index.place, index.length[index.by_appearance], names, makers, vouched, original)
 
 
 def vouchers(
