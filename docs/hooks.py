@@ -10,13 +10,15 @@ from typing import Any
 import griffe
 from mkdocs.structure.files import File, Files
 
-RUNS = "../results/README.md"  # on GitHub; it is outside of docs
+OUTSIDE = {"../results/README.md": "runs.md", "../results/zoo/README.md": "zoo.md"}
+"""What is outside of docs, as its links on GitHub have it, and the pages of the site that it becomes."""
 
 
 def on_files(files: Files, config: Any) -> None:
-    """The list of runs and the notebooks become pages of the site."""
-    text = (Path(config.docs_dir) / RUNS).read_text()
-    files.append(File.generated(config, "runs.md", content=text))
+    """What is outside of docs, and the notebooks, become pages of the site."""
+    for file, page in OUTSIDE.items():
+        text = re.sub(r"\]\((\.\./)+docs/", "](", (Path(config.docs_dir) / file).read_text())
+        files.append(File.generated(config, page, content=text.replace("](zoo/README.md)", "](zoo.md)")))
     for notebook in [file for file in files if file.src_uri.endswith(".ipynb")]:
         page = notebook.src_uri.removesuffix("ipynb") + "md"
         pictures: list[bytes] = []
@@ -52,7 +54,9 @@ def _parts(cell: dict[str, Any], name: str, pictures: list[bytes]) -> Iterator[s
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     markdown = re.sub(r"\]\((notebooks/[\w-]+)\.ipynb\)", r"](\1.md)", markdown)
-    return markdown.replace(f"]({RUNS})", "](runs.md)")
+    for file, page in OUTSIDE.items():
+        markdown = re.sub(rf"\]\(((?:\.\./)*){re.escape(file)}(#[\w-]+)?\)", rf"](\1{page}\2)", markdown)
+    return markdown
 
 
 class Doctests(griffe.Extension):
