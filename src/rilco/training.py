@@ -20,7 +20,7 @@ from rilco.config import RunConfig
 from rilco.data.record import Demonstrations
 from rilco.data.run_data import Data, read_data
 from rilco.errors import ConfigError, RunError, TrainingError
-from rilco.learning import Learner, make_learner, run_key, to_experience
+from rilco.learning import Learner, Setting, make_learner, run_key, to_experience
 from rilco.methods import find, make_policy_learner, make_reward_learner
 from rilco.normalizer import normalize, on_device, on_host, update_normalizer
 from rilco.policy.saved import Policy, load_policy
@@ -173,9 +173,8 @@ class Trainer:
         self.state = unflatten(self.state, checkpoint.arrays)
         self.policy = self.learner.policy(self.state)
         self.iteration = checkpoint.iteration
-        self.recent = checkpoint.arrays.get(
-            "recent_returns", np.zeros(0)
-        ).tolist()  # none in the first version
+        recent = checkpoint.arrays.get("recent_returns")  # None: from version 0.1
+        self.recent = [] if recent is None else recent.tolist()
         self.episodes, self.exact = UnfinishedEpisodes.restore(checkpoint.arrays, self.pool)
 
 
@@ -247,22 +246,19 @@ def go_on(run: Run, how: How) -> Iterator[Trainer]:
         yield trainer
 
 
-_make_learner = functools.lru_cache(maxsize=16)(make_learner)
-"""The same one for the same learners, so that runs of one process compile nothing twice."""
-
-
 def _learner(config: RunConfig, reward_learner: RewardLearner | None, actions: Actions) -> Learner:
-    return _make_learner(
+    setting = Setting(
         # What is drawn on the host has no part in what is compiled.
         None if reward_learner is None else reward_learner._replace(sample=_not_drawn, prepare=None),
         make_policy_learner(config, actions),
-        actions=actions,
         discount=config.policy_settings.discount,
-        lasting_ends=config.lasting_ends,
         # A given policy's network goes with its statistics: imitation keeps both as they are.
         freeze_normalizer_after=0 if config.start_from else config.freeze_normalizer_after,
         hold_actor_for=config.hold_actor_for if config.start_from else 0,
+        lasting_ends=config.lasting_ends,
+        actions=actions,
     )
+    return make_learner(setting)
 
 
 def _not_drawn(demos: DemoArrays, rng: np.random.Generator) -> Any:

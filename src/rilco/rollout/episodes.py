@@ -66,6 +66,6 @@ class UnfinishedEpisodes:
         episodes._blocks, episodes._now, episodes._began = [block], longest, longest - length
         episodes._last_obs = arrays["episodes.last_obs"].copy()
         reached, paid = pool.replay(number, length, action)
-        episodes._return = arrays.get("episodes.return", paid).copy()  # the first version did not keep it
+        episodes._return = arrays.get("episodes.return", paid).copy()  # version 0.1 did not keep it
         same = np.array_equal(reached, episodes._last_obs) and np.array_equal(paid, episodes._return)
         return episodes, same

@@ -259,7 +259,7 @@ def checkpoint_of(path: Path, config: RunConfig) -> tuple[Checkpoint | None, Seq
         )
     if checkpoint is None or checkpoint.iteration == 0:
         return None, complaints
-    if "config" in checkpoint.facts:  # those of the first version have none
+    if "config" in checkpoint.facts:  # those of version 0.1 have none
         stored = RunConfig.from_json(checkpoint.facts["config"], f"{path / CHECKPOINTS}")
         if different := changes(portable(stored), portable(config)):
             raise RunError(
