@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from rilco.config import RunConfig
-from rilco.learning import Learner, make_learner, to_experience
+from rilco.learning import Learner, Setting, make_learner, to_experience
 from rilco.methods import make_reward_learner
 from rilco.normalizer import on_device, on_host, update_normalizer
 from rilco.policy.acktr import acktr
@@ -34,17 +34,17 @@ T, B = 20, 32
 MEASURED = 100  # results are means over so many last iterations, as the paper's are
 
 
-def start(rng: np.random.Generator, count):
+def start(rng: np.random.Generator, count: int) -> np.ndarray:
     """Velocities to start from [count, 2]."""
     return 1.5 * rng.normal(size=(count, 2))
 
 
-def drive(velocity, throttle):
+def drive(velocity: np.ndarray, throttle: np.ndarray) -> np.ndarray:
     """One step: the engine takes no more than full throttle, the drag is the velocity."""
     return velocity + 0.2 * (np.clip(throttle, -FULL_THROTTLE, FULL_THROTTLE) - velocity)
 
 
-def demonstrate(rng: np.random.Generator, share, count):
+def demonstrate(rng: np.random.Generator, share: float, count: int) -> tuple[np.ndarray, np.ndarray]:
     """So many pairs of a driver who gives this share of full throttle."""
     velocities = [start(rng, -(-count // EPISODE))]
     for _ in range(EPISODE - 1):
@@ -53,7 +53,7 @@ def demonstrate(rng: np.random.Generator, share, count):
     return obs, np.broadcast_to(share * FULL_THROTTLE, obs.shape)
 
 
-def demonstrations(rng: np.random.Generator, noise_rate) -> DemoArrays:
+def demonstrations(rng: np.random.Generator, noise_rate: float) -> DemoArrays:
     """10000 pairs of the expert and, at 40% noise, 1500 of each other driver: 3/7 of all."""
     each = {0.0: 0, 0.4: 1500}[noise_rate]
     parts = [demonstrate(rng, 1.0, 10_000), *(demonstrate(rng, share, each) for share in WORSE_DRIVERS)]
@@ -84,7 +84,7 @@ class Vehicles:
             np.empty(0),
         )
 
-    def _step(self, policy):
+    def _step(self, policy: Policy) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         obs = self.velocity.astype(np.float32)
         action = policy.predict(obs, deterministic=False, rng=self.rng)
         self.velocity = drive(self.velocity, action)
@@ -116,7 +116,7 @@ def learner_of(method: str) -> Learner:
     """Compiled once for all seeds: the seed only decides what a reward learner samples."""
     reward_learner = make_reward_learner(config_of(method, seed=0))
     config = AcktrConfig(hidden_sizes=(16,))  # the published 64 x 64 take longer to learn so simple a task
-    return make_learner(reward_learner, acktr(config), discount=config.discount, freeze_normalizer_after=10)
+    return make_learner(Setting(reward_learner, acktr(config), config.discount, freeze_normalizer_after=10))
 
 
 def imitate(method: str, *, noise_rate: float, seed: int, iterations: int = 400) -> float:
