@@ -13,6 +13,7 @@ from rilco.losses import LOSSES
 from rilco.rewards import config as settings
 from rilco.rewards.classifier import (
     SCHEDULES,
+    Params,
     empirical_risk,
     gradient_penalty,
     init_classifier,
@@ -32,7 +33,7 @@ risk = jax.jit(empirical_risk, static_argnums=0)
 
 
 @pytest.fixture(scope="module")
-def params():
+def params() -> Params:
     return build(jax.random.key(0), OBS_DIM, ACTION_DIM, HIDDEN)
 
 
@@ -40,11 +41,11 @@ def test_the_schedules_are_those_that_a_configuration_knows() -> None:
     assert tuple(SCHEDULES) == settings.SCHEDULES
 
 
-def points(count, seed: int = 0):
+def points(count: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(count, OBS_DIM + ACTION_DIM)).astype(np.float32)
 
 
-def naive_score(params, x):
+def naive_score(params: Params, x: np.ndarray) -> np.ndarray:
     """g(x) in float64, so that finite differences of it are worth something."""
     x = np.asarray(x, np.float64)
     for layer in params[:-1]:
@@ -52,7 +53,7 @@ def naive_score(params, x):
     return (x @ np.asarray(params[-1]["w"], np.float64) + np.asarray(params[-1]["b"], np.float64))[..., 0]
 
 
-def naive_input_gradient(params, x, step=1e-5):
+def naive_input_gradient(params: Params, x: np.ndarray, step: float = 1e-5) -> np.ndarray:
     shifts = np.eye(x.shape[-1]) * step
     x = np.asarray(x, np.float64)
     return np.stack(
@@ -82,34 +83,34 @@ def test_the_default_is_the_papers() -> None:
 
 
 @pytest.mark.parametrize("lead", [(), (4,), (2, 3)])
-def test_score_maps_pairs_of_any_leading_shape(params, lead) -> None:
+def test_score_maps_pairs_of_any_leading_shape(params: Params, lead: tuple[int, ...]) -> None:
     obs, action = jnp.ones((*lead, OBS_DIM)), jnp.full((*lead, ACTION_DIM), 2.0)
     result = jax.jit(score)(params, obs, action)
     assert result.shape == lead
     np.testing.assert_allclose(result, naive_score(params, np.concatenate([obs, action], -1)), rtol=1e-5)
 
 
-def test_the_input_gradient_matches_finite_differences(params) -> None:
+def test_the_input_gradient_matches_finite_differences(params: Params) -> None:
     x = points(6)
     np.testing.assert_allclose(
         jax.jit(input_gradient)(params, x), naive_input_gradient(params, x), rtol=1e-4, atol=1e-6
     )
 
 
-def test_the_penalty_matches_finite_differences(params) -> None:
+def test_the_penalty_matches_finite_differences(params: Params) -> None:
     x = points(6)
     norms = np.linalg.norm(naive_input_gradient(params, x), axis=-1)
     np.testing.assert_allclose(jax.jit(gradient_penalty)(params, x), np.mean((norms - 1) ** 2), rtol=1e-4)
 
 
-def test_the_penaltys_slope_in_the_weights_matches_finite_differences(params) -> None:
+def test_the_penaltys_slope_in_the_weights_matches_finite_differences(params: Params) -> None:
     """The penalty is descended, so its own gradient, a second derivative of g, must be right."""
     x = points(4)
 
-    def naive_penalty(layer, shift):
+    def naive_penalty(layer: int, shift: np.ndarray) -> float:
         moved = [{k: np.asarray(v, np.float64) for k, v in p.items()} for p in params]
         moved[layer]["w"] = moved[layer]["w"] + shift
-        return np.mean((np.linalg.norm(naive_input_gradient(moved, x), axis=-1) - 1) ** 2)
+        return float(np.mean((np.linalg.norm(naive_input_gradient(moved, x), axis=-1) - 1) ** 2))
 
     slopes = jax.jit(jax.grad(gradient_penalty))(params, x)
     for layer, (row, column) in itertools.product(range(3), [(0, 0), (4, 0), (2, 0)]):
@@ -119,7 +120,7 @@ def test_the_penaltys_slope_in_the_weights_matches_finite_differences(params) ->
         np.testing.assert_allclose(slopes[layer]["w"][row, column], expected, rtol=1e-2, atol=1e-5)
 
 
-def test_a_flat_classifier_has_a_finite_penalty_and_slope(params) -> None:
+def test_a_flat_classifier_has_a_finite_penalty_and_slope(params: Params) -> None:
     flat = jax.tree.map(np.zeros_like, params)
     value, slopes = jax.jit(jax.value_and_grad(gradient_penalty))(flat, points(4))
     np.testing.assert_allclose(value, 1.0, atol=1e-5)
@@ -136,7 +137,7 @@ def test_interpolated_points_lie_between_their_pair() -> None:
 
 
 @pytest.mark.parametrize("num_policy", [1, 3, 4, 9])
-def test_there_is_one_interpolated_point_for_each_demonstration_pair(num_policy) -> None:
+def test_there_is_one_interpolated_point_for_each_demonstration_pair(num_policy: int) -> None:
     demo, policy = points(4, 1), points(num_policy, 2)
     mixed = interpolate(demo, policy, jnp.zeros((4, 1)))
     np.testing.assert_array_equal(mixed, policy[[k % num_policy for k in range(4)]])
@@ -146,8 +147,8 @@ DEMO, POLICY, PSEUDO = (np.array(z, np.float32) for z in ([1.0, -2.0], [0.5, -1.
 
 
 @pytest.mark.parametrize("mask", [[True, True, True], [True, False, True], [False, False, True]], ids=str)
-def test_the_risk_is_the_papers(mask) -> None:
-    def naive_mean(scores):  # of the sigmoid loss
+def test_the_risk_is_the_papers(mask: list[bool]) -> None:
+    def naive_mean(scores: np.ndarray) -> float:  # of the sigmoid loss
         return sum(1 / (1 + math.exp(z)) for z in scores) / len(scores)
 
     terms = risk(LOSSES["sigmoid"].fn, 0.3, DEMO, POLICY, PSEUDO, np.array(mask))

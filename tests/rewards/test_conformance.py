@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,16 +63,16 @@ class Iteration(NamedTuple):
     policy_reward: jax.Array
 
 
-def halve(obs):
+def halve(obs: jax.Array) -> jax.Array:
     return obs / 2
 
 
 @functools.cache
-def compiled(name):
+def compiled(name: str) -> tuple[Callable[..., Any], Callable[..., Iteration]]:
     """One program for each learner, shared by the tests: an update and the rewards after it."""
     learner = make(name)
 
-    def iterate(state, batches, demos, policy, key):
+    def iterate(state: Any, batches: Any, demos: DemoArrays, policy: DemoArrays, key: jax.Array) -> Iteration:
         compiled_for.append(name)  # runs when JAX traces, and only then
         state, info = learner.update(state, batches, halve(policy.obs), policy.action, halve, key)
         rewards = (learner.reward(state, halve(pairs.obs), pairs.action) for pairs in (demos, policy))
@@ -83,7 +84,7 @@ def compiled(name):
 compiled_for: list[str] = []
 
 
-def pairs(count=40, mean=0.0, seed: int = 0) -> DemoArrays:
+def pairs(count: int = 40, mean: float = 0.0, seed: int = 0) -> DemoArrays:
     rng = np.random.default_rng(seed)
     obs, action = (rng.normal(mean, size=(count, dim)).astype(np.float32) for dim in (OBS_DIM, ACTION_DIM))
     return DemoArrays(obs, action, np.arange(count, dtype=np.int32) % DEMONSTRATORS)
@@ -93,7 +94,7 @@ def unlabelled(demos: DemoArrays) -> DemoArrays:
     return demos._replace(demonstrator=None)
 
 
-def begin(name, demos, seed: int = 0):
+def begin(name: str, demos: DemoArrays, seed: int = 0) -> Any:
     learner, (init, _) = make(name), compiled(name)
     key = jax.random.key(seed)
     state = init(key, OBS_DIM, ACTION_DIM)
@@ -101,7 +102,15 @@ def begin(name, demos, seed: int = 0):
 
 
 def proceed(
-    name, state, demos, policy, *, iterations: int = 2, first=0, seed: int = 0, draws_seed=0
+    name: str,
+    state: Any,
+    demos: DemoArrays,
+    policy: DemoArrays,
+    *,
+    iterations: int = 2,
+    first: int = 0,
+    seed: int = 0,
+    draws_seed: int = 0,
 ) -> Iteration:
     """Iterations `first`, first + 1, ...: each with draws and a key of its own."""
     learner, (_, iterate) = make(name), compiled(name)
@@ -114,17 +123,17 @@ def proceed(
     return done
 
 
-def leaves(tree):
+def leaves(tree: object) -> list[np.ndarray]:
     return [np.asarray(leaf) for leaf in jax.tree.leaves(tree)]
 
 
-def same(left, right) -> bool:
+def same(left: object, right: object) -> bool:
     """Whether two trees hold the same bytes."""
     both = [[leaf.tobytes() for leaf in leaves(tree)] for tree in (left, right)]
     return both[0] == both[1]
 
 
-def assert_finite(done: Iteration):
+def assert_finite(done: Iteration) -> None:
     for what, tree in done._asdict().items():
         assert all(np.isfinite(leaf).all() for leaf in leaves(tree)), what
 
@@ -218,7 +227,7 @@ def test_it_stays_finite(name: str, extreme: str) -> None:
 
 
 @pytest.mark.parametrize("score", [1e4, -1e4])
-def test_it_stays_finite_with_huge_scores(name: str, score) -> None:
+def test_it_stays_finite_with_huge_scores(name: str, score: float) -> None:
     demos, policy = pairs(), pairs(seed=1)
     state = begin(name, demos)
     *hidden, head = state.params

@@ -11,9 +11,9 @@ import numpy as np
 import optax
 import pytest
 
-from rilco.rewards.classifier import lam_at
+from rilco.rewards.classifier import Params, lam_at
 from rilco.rewards.config import ClassifierConfig
-from rilco.rewards.learner import DemoArrays
+from rilco.rewards.learner import DemoArrays, Info, RewardLearner
 from rilco.rewards.ril import ClassifierState, MiniBatch, find_nonexperts, minibatch_step, ril_co, ril_p
 
 CONFIG = ClassifierConfig(batch=4, candidates=12, selected=3, minibatches=2, hidden=(8, 8))
@@ -24,11 +24,11 @@ POLICY = rng.normal(size=(5, 3)).astype(np.float32)
 MIXING = rng.uniform(size=(2, 4, 1)).astype(np.float32)
 
 
-def params_of(learner, obs_dim=2, action_dim=1):
+def params_of(learner: RewardLearner, obs_dim: int = 2, action_dim: int = 1) -> Params:
     return learner.init(jax.random.key(0), obs_dim, action_dim).params
 
 
-def gradients(config, params, minibatch):
+def gradients(config: ClassifierConfig, params: Params, minibatch: MiniBatch) -> tuple[Params, Info]:
     """Of one step of plain descent."""
     optimizer = optax.sgd(1.0)
     state, info = jax.jit(functools.partial(minibatch_step, config, optimizer))(
@@ -48,7 +48,7 @@ def gradients(config, params, minibatch):
         ("warm-up", [0.0, 0.0, 0.0, 0.4, 0.4]),
     ],
 )
-def test_lambda_grows_as_its_schedule_says(schedule, expected) -> None:
+def test_lambda_grows_as_its_schedule_says(schedule: str, expected: list[float]) -> None:
     config = ClassifierConfig(lam=0.4, lam_schedule=schedule, lam_iterations=8)
     values = [lam_at(config, jnp.int32(i)) for i in (0, 2, 4, 8, 100)]
     np.testing.assert_allclose(values, expected, atol=1e-6)
@@ -122,7 +122,7 @@ def test_as_published_is_gail_with_half_the_policy_term() -> None:
     params = params_of(ril_p(config))
     found, info = gradients(config, params, MiniBatch(DEMOS[:1], None, POLICY, MIXING[:1]))
 
-    def gail_with_half_the_policy(params):
+    def gail_with_half_the_policy(params: Params) -> jax.Array:
         from rilco.rewards.classifier import score_joined
 
         one = jax.tree.map(lambda leaf: leaf[0], params)

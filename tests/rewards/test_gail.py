@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 from rilco.rewards.classifier import score
 from rilco.rewards.config import ClassifierConfig
 from rilco.rewards.gail import LARGEST_EXPONENT, fairl, fairl_reward, gail
-from rilco.rewards.learner import DemoArrays
+from rilco.rewards.learner import DemoArrays, Info
 
 CONFIG = ClassifierConfig(batch=8, candidates=16, minibatches=5, hidden=(8,))
 PAIRS = DemoArrays(np.ones((30, 2), np.float32), np.ones((30, 1), np.float32))
@@ -24,7 +26,7 @@ def test_it_has_one_classifier_and_draws_no_candidates() -> None:
 def test_it_reports_no_pseudo_labels() -> None:
     learner = gail(CONFIG, loss="ap")
 
-    def iterate(key):
+    def iterate(key: jax.Array) -> tuple[Any, Info]:
         draws = learner.sample(PAIRS, np.random.default_rng(0))
         state = learner.init(key, 2, 1)
         return learner.update(state, draws, PAIRS.obs, PAIRS.action, lambda obs: obs, key)
@@ -38,7 +40,7 @@ def test_it_reports_no_pseudo_labels() -> None:
 
 
 @pytest.mark.parametrize("g", [-30.0, -1.0, -0.5, 0.0, 0.5, 3.0, LARGEST_EXPONENT])
-def test_the_reward_is_minus_u_log_u_of_the_density_ratio(g) -> None:
+def test_the_reward_is_minus_u_log_u_of_the_density_ratio(g: float) -> None:
     u = np.exp(np.float64(g))
     np.testing.assert_allclose(fairl_reward(jnp.float32(g)), -u * g, rtol=1e-5, atol=1e-12)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import tracemalloc
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -13,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rilco.errors import DemonstrationError
-from rilco.rewards.classifier import init_classifier
+from rilco.rewards.classifier import Params, init_classifier
 from rilco.rewards.config import ClassifierConfig
 from rilco.rewards.gail import gail
-from rilco.rewards.learner import DemoArrays
+from rilco.rewards.learner import DemoArrays, Info, RewardLearner
 from rilco.rewards.ril import (
     ClassifierState,
     MiniBatch,
@@ -35,21 +36,21 @@ OBS_DIM, ACTION_DIM = 3, 2
 
 # Jitted, because one program compiles faster than its operations one by one.
 @functools.partial(jax.jit, static_argnums=0)
-def stacked_params(num_classifiers):
+def stacked_params(num_classifiers: int) -> Params:
     keys = jax.random.split(jax.random.key(0), num_classifiers)
     return jax.vmap(lambda key: init_classifier(key, OBS_DIM, ACTION_DIM, CONFIG.hidden))(keys)
 
 
-def one(stacked, index):
+def one(stacked: Params, index: int) -> Params:
     return jax.tree.map(lambda leaf: leaf[index], stacked)
 
 
-def linear(weight):
+def linear(weight: float) -> Params:
     """The classifier g(x) = weight * x of a one-dimensional x, so that a test can choose its scores."""
     return ({"w": jnp.array([[weight]]), "b": jnp.zeros(1)},)
 
 
-def numbered(count):
+def numbered(count: int) -> DemoArrays:
     """Pairs that carry their own row number, so that a test sees which were drawn."""
     rows = np.arange(count, dtype=np.float32)[:, None]
     return DemoArrays(obs=rows, action=rows + 0.5)
@@ -60,7 +61,7 @@ def numbered(count):
 select = jax.jit(pseudo_labels, static_argnums=2)
 
 
-def naive_selection(scores, selected):
+def naive_selection(scores: list[float], selected: int) -> list[float]:
     kept: list[float] = []
     for value in sorted(scores):
         if value < 0 and len(kept) < selected:
@@ -68,7 +69,7 @@ def naive_selection(scores, selected):
     return kept
 
 
-def chosen(scores, selected):
+def chosen(scores: list[float], selected: int) -> tuple[list[float], Info]:
     labels, info = select(linear(1.0), jnp.array(scores, jnp.float32)[:, None], selected)
     return np.asarray(labels.x)[np.asarray(labels.mask), 0].tolist(), info
 
@@ -85,7 +86,7 @@ def chosen(scores, selected):
     ],
     ids=["none", "one", "fewer than K", "more than K", "all", "zero is not negative"],
 )
-def test_the_lowest_negative_candidates_are_labelled(scores) -> None:
+def test_the_lowest_negative_candidates_are_labelled(scores: list[float]) -> None:
     kept, info = chosen(scores, 3)
     assert sorted(kept) == naive_selection(scores, 3)
     assert info["selected"] == len(kept)
@@ -93,7 +94,7 @@ def test_the_lowest_negative_candidates_are_labelled(scores) -> None:
 
 
 @given(st.lists(st.floats(-5, 5, width=16), min_size=8, max_size=8))
-def test_the_lowest_negative_candidates_are_labelled_whatever_the_scores(scores) -> None:
+def test_the_lowest_negative_candidates_are_labelled_whatever_the_scores(scores: list[float]) -> None:
     kept, _ = chosen(scores, 3)
     assert sorted(kept) == naive_selection(scores, 3)
 
@@ -126,7 +127,7 @@ POLICY = rng.normal(size=(6, OBS_DIM + ACTION_DIM)).astype(np.float32)
 MIXING = rng.uniform(size=(2, CONFIG.batch, 1)).astype(np.float32)
 
 
-def forward(params, x):
+def forward(params: Params, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """g(x) and grad_x g(x) by the chain rule, in float64."""
     first, second, head = params
     h1 = np.tanh(x @ first["w"] + first["b"])
@@ -135,12 +136,14 @@ def forward(params, x):
     return (h2 @ head["w"] + head["b"])[:, 0], slope
 
 
-def ap(z):
+def ap(z: np.ndarray) -> np.ndarray:
     negative, positive = np.logaddexp(0, -z), np.logaddexp(0, z)
     return 0.5 * negative / (negative + positive) + 0.5 / (1 + np.exp(z))
 
 
-def naive_objective(params, demo, policy, mixing, labelled):
+def naive_objective(
+    params: Params, demo: np.ndarray, policy: np.ndarray, mixing: np.ndarray, labelled: np.ndarray
+) -> float:
     """What one classifier minimises, from the equations."""
     weight = CONFIG.lam if len(labelled) else 0.0
     risk = ap(forward(params, demo)[0]).mean() + (1 - weight) * ap(-forward(params, policy)[0]).mean()
@@ -151,19 +154,21 @@ def naive_objective(params, demo, policy, mixing, labelled):
     return risk + CONFIG.gradient_penalty * ((norms - 1) ** 2).mean()
 
 
-def naive_labelled(params, candidates):
+def naive_labelled(params: Params, candidates: np.ndarray) -> np.ndarray:
     scores = forward(params, candidates)[0]
     order = sorted(range(len(scores)), key=scores.__getitem__)
     return candidates[[k for k in order if scores[k] < 0][: CONFIG.selected]]
 
 
-def biased(params, shift):
+def biased(params: Params, shift: float) -> Params:
     """The same classifiers with all scores shifted: some, all or none of the candidates turn negative."""
     *layers, head = params
     return (*layers, head | {"b": head["b"] + shift})
 
 
-def descend(config, params, x, mixing):
+def descend(
+    config: ClassifierConfig, params: Params, x: np.ndarray, mixing: np.ndarray
+) -> tuple[Params, Info]:
     """How far one step of plain descent moves each weight: the gradient, as the step computed it."""
     step = jitted_step(config, "sgd")
     state, info = step(
@@ -173,14 +178,16 @@ def descend(config, params, x, mixing):
 
 
 @functools.cache
-def jitted_step(config, name):
+def jitted_step(
+    config: ClassifierConfig, name: str
+) -> Callable[[ClassifierState, MiniBatch], tuple[ClassifierState, Info]]:
     optimizer = optax.sgd(1.0) if name == "sgd" else optax.adam(config.learning_rate)
     return jax.jit(functools.partial(minibatch_step, config, optimizer))
 
 
 @pytest.mark.parametrize("num_classifiers", [1, 2])
 @pytest.mark.parametrize("shift", [0.0, -5.0, 5.0], ids=["some negative", "all negative", "none negative"])
-def test_the_stacked_step_equals_classifiers_computed_apart(num_classifiers: int, shift) -> None:
+def test_the_stacked_step_equals_classifiers_computed_apart(num_classifiers: int, shift: float) -> None:
     """Each classifier alone, its labels fixed and its slope from finite differences. That also shows that the
     labelled pairs do carry a gradient and that the scores which selected them carry none."""
     params = biased(stacked_params(num_classifiers), shift)
@@ -223,10 +230,10 @@ def test_with_no_negative_candidate_the_step_is_gails() -> None:
 def test_no_gradient_flows_through_the_scores_that_select() -> None:
     @jax.jit
     @jax.grad
-    def slope(params):
+    def slope(params: Params) -> jax.Array:
         labels, info = pseudo_labels(params, jnp.array([[-1.0], [2.0], [-3.0]]), 2)
         terms = jnp.sum(labels.x), jnp.sum(labels.mask), info["selected"], info["called_nonexpert"]
-        return sum(term.astype(jnp.float32) for term in terms)
+        return jnp.sum(jnp.stack([term.astype(jnp.float32) for term in terms]))
 
     assert all((leaf == 0).all() for leaf in jax.tree.leaves(slope(linear(1.0))))
 
@@ -296,7 +303,7 @@ def test_sampling_costs_the_batch_and_not_the_data() -> None:
 # --- the update
 
 
-def demo_pairs(count, seed: int = 0):
+def demo_pairs(count: int, seed: int = 0) -> DemoArrays:
     generator = np.random.default_rng(seed)
     return DemoArrays(
         generator.normal(size=(count, OBS_DIM)).astype(np.float32),
@@ -304,7 +311,7 @@ def demo_pairs(count, seed: int = 0):
     )
 
 
-def identity(obs):
+def identity(obs: jax.Array) -> jax.Array:
     return obs
 
 
@@ -337,7 +344,12 @@ def test_the_update_normalises_what_it_draws_and_uses_all_policy_pairs(
 ) -> None:
     """Seen with a step that learns nothing and reports its batch."""
 
-    def report(config, optimizer, state, batch):
+    def report(
+        config: ClassifierConfig,
+        optimizer: optax.GradientTransformation,
+        state: ClassifierState,
+        batch: MiniBatch,
+    ) -> tuple[ClassifierState, Info]:
         demos, _, policy, mixing = batch
         return state, {"demos": demos, "policy": policy, "mixing": (mixing >= 0) & (mixing < 1)}
 
@@ -357,7 +369,7 @@ def test_the_update_normalises_what_it_draws_and_uses_all_policy_pairs(
 
 
 @pytest.mark.parametrize("count, size", [(640, 128), (23, 4), (5, 1), (3, 1)])
-def test_policy_pairs_are_dealt_out_once(count: int, size) -> None:
+def test_policy_pairs_are_dealt_out_once(count: int, size: int) -> None:
     dealt = np.asarray(deal(jax.random.key(0), count, 5))
     assert dealt.shape == (5, size)
     assert len(set(dealt.ravel())) == min(5 * size, count), "none twice unless there are too few"
@@ -367,14 +379,14 @@ def test_policy_pairs_are_dealt_out_once(count: int, size) -> None:
 # --- what it is all for
 
 
-def clusters(expert_share, count, seed: int):
+def clusters(expert_share: float, count: int, seed: int) -> DemoArrays:
     """Pairs of which that share is from the expert, around (+1, +1), and the rest around (-1, -1)."""
     generator = np.random.default_rng(seed)
     side = np.where(np.arange(count) < expert_share * count, 1.0, -1.0)[:, None]
     return DemoArrays(*(np.float32(side + 0.3 * generator.normal(size=(count, 1))) for _ in range(2)))
 
 
-def preference(learner):
+def preference(learner: RewardLearner) -> float:
     """How much more reward expert pairs get than the others, once the policy has nearly become the expert."""
     demos, generator = clusters(0.7, 400, 0), np.random.default_rng(0)
     state = jax.jit(learner.init, static_argnums=(1, 2))(jax.random.key(0), 1, 1)

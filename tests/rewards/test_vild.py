@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,9 +14,10 @@ import pytest
 
 from rilco.rewards.classifier import init_classifier
 from rilco.rewards.config import ClassifierConfig, VildConfig
-from rilco.rewards.learner import DemoArrays
-from rilco.rewards.vild import classifier_loss, negative_bound, vild
+from rilco.rewards.learner import DemoArrays, Info, RewardLearner
+from rilco.rewards.vild import VildState, classifier_loss, negative_bound, vild
 from rilco.rewards.vild_networks import (
+    DemonstratorModel,
     Inferred,
     choose_demonstrators,
     draw,
@@ -26,6 +29,9 @@ from rilco.rewards.vild_networks import (
     within_range,
 )
 from rilco.rewards.vild_sampling import FULL_POOLS
+
+Arrays = tuple[dict[str, np.ndarray], ...]
+"""A classifier's parameters, by hand."""
 
 OBS_DIM, ACTION_DIM = 3, 2
 CONFIG = ClassifierConfig(batch=12, minibatches=5, hidden=(8,))
@@ -39,11 +45,11 @@ choose = jax.jit(choose_demonstrators, static_argnums=2)
 risk = jax.jit(classifier_loss, static_argnums=0)
 
 
-def identity(obs):
+def identity(obs: jax.Array) -> jax.Array:
     return obs
 
 
-def numbered(owners):
+def numbered(owners: Sequence[int]) -> DemoArrays:
     """Pairs that carry their own row number, so that a test sees whose were drawn."""
     rows = np.arange(len(owners), dtype=np.float32)[:, None]
     return DemoArrays(rows, rows / 100, np.asarray(owners, np.int32))
@@ -59,7 +65,7 @@ def test_the_expected_log_likelihood_and_the_entropy_are_those_of_sampled_action
     seen, variance = np.array([[1.0, -2.0]], np.float32), np.array([[0.4, 3.0]], np.float32)
     actions = np.asarray(draw(Inferred(*(jnp.broadcast_to(x, NORMALS.shape) for x in inferred)), NORMALS))
 
-    def log_density(x, mean, variance):
+    def log_density(x: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
         return -0.5 * np.sum((x - mean) ** 2 / variance + np.log(2 * np.pi * variance), axis=-1)
 
     likelihood = expected_log_likelihood(inferred, seen, jnp.log(variance))
@@ -122,12 +128,14 @@ def test_each_is_chosen_as_often_as_its_probability_says_and_never_without_one()
 
 
 @functools.cache
-def bound_gradient(temperature=1.0):
+def bound_gradient(temperature: float = 1.0) -> Callable[..., tuple[DemonstratorModel, Info]]:
     config = dataclasses.replace(SMALL, temperature=temperature)
     return jax.jit(jax.grad(functools.partial(negative_bound, config), argnums=0, has_aux=True))
 
 
-def bound_at(variance, std, classifier, temperature=1.0):
+def bound_at(
+    variance: float | np.ndarray, std: float, classifier: Arrays, temperature: float = 1.0
+) -> tuple[DemonstratorModel, Info, np.ndarray]:
     """Gradients in the model where one demonstrator has this noise and q this spread, over many draws."""
     model = build(jax.random.key(0), OBS_DIM, ACTION_DIM, 1, SMALL)
     model = model._replace(
@@ -143,7 +151,7 @@ def bound_at(variance, std, classifier, temperature=1.0):
     return gradients, info, np.mean((action - mean) ** 2, axis=0)
 
 
-def linear(slope):
+def linear(slope: float) -> Arrays:
     """The classifier g(s, a) = slope * (the sum of the action)."""
     weights = np.repeat(np.float32([0.0, slope]), (OBS_DIM, ACTION_DIM))[:, None]
     return ({"w": weights, "b": np.zeros(1, np.float32)},)
@@ -169,7 +177,7 @@ def test_without_a_reward_inference_is_as_unsure_as_the_noise() -> None:
 def test_inference_moves_toward_what_the_classifier_takes_for_expert_and_the_more_so_the_noisier() -> None:
     """g rises with the action, so at the optimum the mean lies above the seen action; by C times the slope."""
 
-    def pull(variance, temperature=1.0):
+    def pull(variance: float, temperature: float = 1.0) -> jax.Array:
         with_reward, _, _ = bound_at(variance, 0.1, STEEP, temperature)
         without, _, _ = bound_at(variance, 0.1, FLAT, temperature)
         reward_part = without.head_b - with_reward.head_b  # descent goes the other way
@@ -218,7 +226,7 @@ def test_importance_weights_are_truncated_and_everybodys_noise_is_learned_within
     )
 
     @jax.jit
-    def iterate(batches, key):
+    def iterate(batches: Any, key: jax.Array) -> tuple[VildState, Info]:
         state = learner.init(key, OBS_DIM, ACTION_DIM)
         # Drawn 0.2, 0.8 and next to 0.
         log_variance = jnp.log(jnp.array([[2.0, 2.0], [0.5, 0.5], [2e4, 2e4]]))
@@ -272,7 +280,7 @@ def test_ids_are_grouped_anew_for_other_demonstrations_only() -> None:
     assert shares == [0.25, 0.75, 0.25]
 
 
-def prepare(learner, state, demos, seed: int):
+def prepare(learner: RewardLearner, state: VildState, demos: DemoArrays, seed: int) -> VildState:
     """What VILD does once, before its first update."""
     assert learner.prepare is not None
     return learner.prepare(state, demos, identity, jax.random.key(seed))
@@ -287,7 +295,7 @@ SHARP = VildConfig(hidden=(32, 32), learning_rate=5e-3, temperature=0.1)
 CANDIDATES = 64
 
 
-def imitators(rng: np.random.Generator, count=3000) -> DemoArrays:
+def imitators(rng: np.random.Generator, count: int = 3000) -> DemoArrays:
     """Three demonstrators who do what a linear expert does, more or less."""
     obs, who = rng.standard_normal((count, OBS_DIM)), np.arange(count) % len(NOISE)
     action = obs @ EXPERT + NOISE[who][:, None] * rng.standard_normal((count, ACTION_DIM))
@@ -295,7 +303,7 @@ def imitators(rng: np.random.Generator, count=3000) -> DemoArrays:
 
 
 @functools.cache
-def probe(seed: int = 0):
+def probe(seed: int = 0) -> tuple[DemoArrays, VildState, VildState, Info]:
     """The learner's state after 300 iterations with a policy that is always the best for the current reward.
 
     The bound rests on that: among random actions in each state the policy takes one with probability in
@@ -307,7 +315,7 @@ def probe(seed: int = 0):
     demos = imitators(rng)
 
     @jax.jit
-    def iterate(state, batches, key):
+    def iterate(state: VildState, batches: Any, key: jax.Array) -> tuple[VildState, Info]:
         obs_key, action_key, choice_key, update_key = jax.random.split(key, 4)
         obs = jax.random.normal(obs_key, (5 * config.batch, OBS_DIM))
         shape = (len(obs), CANDIDATES, ACTION_DIM)
@@ -325,11 +333,11 @@ def probe(seed: int = 0):
     return demos, cloned, state, info
 
 
-def inferred_means(state, demos):
+def inferred_means(state: VildState, demos: DemoArrays) -> np.ndarray:
     return np.asarray(inferred_by(state.model, state.scale, demos.obs, demos.action, demos.demonstrator).mean)
 
 
-def rms(values):
+def rms(values: np.ndarray) -> float:
     return np.sqrt(np.mean(values**2))
 
 
@@ -379,7 +387,7 @@ def test_preparing_touches_the_inference_net_alone_and_always_alike() -> None:
     state = jax.jit(learner.init, static_argnums=(1, 2))(jax.random.key(0), OBS_DIM, ACTION_DIM)
     demos = imitators(np.random.default_rng(0), 60)
 
-    def prepared(seed: int):
+    def prepared(seed: int) -> VildState:
         return prepare(learner, state, demos, seed)
 
     once, again, other = prepared(1), prepared(1), prepared(2)
@@ -403,7 +411,7 @@ def test_noise_is_logged_for_each_of_a_few_demonstrators_and_as_a_range_for_many
         demonstrator=np.arange(60, dtype=np.int32) % count
     )
 
-    def iterate(key):
+    def iterate(key: jax.Array) -> tuple[VildState, Info]:
         draws = learner.sample(demos, np.random.default_rng(0))
         state = learner.init(key, OBS_DIM, ACTION_DIM)
         return learner.update(state, draws, demos.obs, demos.action, identity, key)
