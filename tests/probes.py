@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,17 +33,17 @@ class Probe:
     """Whether episodes end by truncation; otherwise the last step is terminal."""
 
 
-def blank(rng: np.random.Generator, age):
+def blank(rng: np.random.Generator, age: np.ndarray) -> np.ndarray:
     """Nothing to see."""
     return np.zeros(age.shape)
 
 
-def coin(rng: np.random.Generator, age):
+def coin(rng: np.random.Generator, age: np.ndarray) -> np.ndarray:
     """-1 or 1, at random."""
     return rng.choice([-1.0, 1.0], size=age.shape)
 
 
-def clock(rng: np.random.Generator, age):
+def clock(rng: np.random.Generator, age: np.ndarray) -> np.ndarray:
     """How old the episode is."""
     return age.astype(np.float64)
 
@@ -78,14 +79,14 @@ CHOICES = Actions((), (3,), (0.0,))
 def train_on(
     probe: Probe,
     learner: PolicyLearner,
-    state,
+    state: Any,
     to_key: Callable[[int], object],
     *,
     iterations: int,
     num_envs: int = 32,
     num_steps: int = 8,
     actions: Actions = Actions((1,)),
-):
+) -> Any:
     """Alternate rollouts and updates, and return the learner's state."""
     rng = np.random.default_rng(0)
     # Ages start apart, or every episode would end on the same steps of a rollout.
@@ -112,8 +113,14 @@ def outputs(actor: Actor, obs: np.ndarray) -> np.ndarray:
 
 
 def _collect(
-    probe: Probe, actor: Actor, actions: Actions, rng: np.random.Generator, age, obs, num_steps: int
-):
+    probe: Probe,
+    actor: Actor,
+    actions: Actions,
+    rng: np.random.Generator,
+    age: np.ndarray,
+    obs: np.ndarray,
+    num_steps: int,
+) -> tuple[Rollout, np.ndarray, np.ndarray]:
     std = np.exp(np.asarray(actor.log_std))
     steps = []
     for _ in range(num_steps):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,21 +20,22 @@ from tests.policy.test_conformance import (
 from rilco.networks import apply_mlp
 from rilco.policy.acktr import acktr
 from rilco.policy.config import AcktrConfig
+from rilco.policy.learner import Actor, Params, PolicyLearner
 
 forward = jax.jit(apply_mlp)  # one program compiles faster than its operations one by one
 
 
 @pytest.fixture(scope="module")
-def learner():
+def learner() -> PolicyLearner:
     return compiled("acktr")
 
 
 @pytest.fixture(scope="module")
-def state(learner):
+def state(learner: PolicyLearner) -> Any:
     return started(learner)
 
 
-def test_the_policy_starts_as_a_unit_gaussian_around_its_network(learner, state) -> None:
+def test_the_policy_starts_as_a_unit_gaussian_around_its_network(learner: PolicyLearner, state: Any) -> None:
     actor = state.params.actor
     np.testing.assert_array_equal(actor.log_std, np.zeros(ACTION_DIM))
     assert [layer["w"].shape for layer in actor.layers] == [(3, 8), (8, 8), (8, 2)]
@@ -42,7 +44,7 @@ def test_the_policy_starts_as_a_unit_gaussian_around_its_network(learner, state)
     assert not np.array_equal(actor.layers[0]["w"], critic[0]["w"])
 
 
-def test_info_says_what_happened(learner, state) -> None:
+def test_info_says_what_happened(learner: PolicyLearner, state: Any) -> None:
     rollout = make_rollout()._replace(terminated=~NOWHERE, truncated=NOWHERE)  # returns are then the rewards
     _, info = learner.update(state, rollout, jax.random.key(0))
     value = np.asarray(forward(state.params.critic, rollout.obs))[..., 0]
@@ -62,13 +64,13 @@ def test_info_says_what_happened(learner, state) -> None:
     assert 0.0 < info["trust_scale"] <= 1.0
 
 
-def test_first_factors_are_second_moments_of_single_sample_scores(learner, state) -> None:
+def test_first_factors_are_second_moments_of_single_sample_scores(learner: PolicyLearner, state: Any) -> None:
     """Against gradients of log N(action; mean, std), taken one sample at a time."""
     rollout = make_rollout()
     after, _ = learner.update(state, rollout, jax.random.key(0))
     actor = state.params.actor
 
-    def log_prob(actor, obs, action):
+    def log_prob(actor: Actor, obs: jax.Array, action: jax.Array) -> jax.Array:
         mean = apply_mlp(actor.layers, obs)
         return jnp.sum(
             jax.scipy.stats.norm.logpdf(action, mean, jnp.broadcast_to(jnp.exp(actor.log_std), mean.shape))
@@ -101,7 +103,7 @@ def test_first_step_follows_the_gradient_of_the_loss() -> None:
     rollout = make_rollout()._replace(terminated=~NOWHERE, truncated=NOWHERE)
     constant = rollout.reward - np.asarray(forward(state.params.critic, rollout.obs))[..., 0]
 
-    def loss(params):
+    def loss(params: Params) -> jax.Array:
         value = apply_mlp(params.critic, rollout.obs)[..., 0]
         std = jnp.exp(params.actor.log_std)
         mean = apply_mlp(params.actor.layers, rollout.obs)

@@ -28,7 +28,7 @@ def make(seed: int, hidden: tuple[int, ...] = (8, 6), mean: float = 0.0, scale: 
 
 @pytest.mark.parametrize("hidden", [(), (8,), (8, 6), (4, 5, 6)])
 @pytest.mark.parametrize("count", [2, 4])
-def test_its_action_is_the_mean_of_theirs(hidden, count: int, tmp_path: Path) -> None:
+def test_its_action_is_the_mean_of_theirs(hidden: tuple[int, ...], count: int, tmp_path: Path) -> None:
     """Though each of them has normalised its observations in its own way."""
     policies = [make(seed, hidden, mean=0.3 * seed, scale=1 + seed) for seed in range(count)]
     together = mean_policy(policies)

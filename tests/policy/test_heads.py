@@ -6,11 +6,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.probes import CHOICE, CHOICE_BY_OBS, CHOICES, outputs, train_on
+from tests.probes import CHOICE, CHOICE_BY_OBS, CHOICES, Probe, outputs, train_on
 
 from rilco.policy.acktr import _fisher_statistics, _make_batch, _to_layers, _to_params, acktr
 from rilco.policy.config import AcktrConfig, PpoConfig
-from rilco.policy.heads import GAUSSIAN, make_head
+from rilco.policy.heads import GAUSSIAN, Head, make_head
 from rilco.policy.learner import PolicyLearner, Rollout
 from rilco.policy.ppo import ppo
 from rilco.tasks.actions import Actions
@@ -94,7 +94,7 @@ def test_output_factor_is_the_categorical_fisher() -> None:
 
 
 @pytest.mark.parametrize("head", [GAUSSIAN, make_head(CHOICES)], ids=["gaussian", "categorical"])
-def test_layers_for_kfac_and_back(head) -> None:
+def test_layers_for_kfac_and_back(head: Head) -> None:
     params = acktr(AcktrConfig(hidden_sizes=(4, 4)), head).init(jax.random.key(0), 2, 3).params
     layers = _to_layers(params)
     assert len(layers) == 6 + head.has_spread
@@ -112,7 +112,7 @@ LEARNERS: dict[str, tuple[PolicyLearner, int]] = {
 @pytest.mark.parametrize(
     ("probe", "best"), [(CHOICE, {0.0: 1}), (CHOICE_BY_OBS, {-1.0: 0, 1.0: 2})], ids=["blind", "seeing"]
 )
-def test_best_choice_is_found(name: str, probe, best: dict[float, int]) -> None:
+def test_best_choice_is_found(name: str, probe: Probe, best: dict[float, int]) -> None:
     learner, iterations = LEARNERS[name]
     learner = learner._replace(update=jax.jit(learner.update))
     state = learner.init(jax.random.key(1), 1, CHOICES.width)

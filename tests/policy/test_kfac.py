@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -8,7 +9,7 @@ import jax
 import numpy as np
 import pytest
 
-from rilco.networks import init_mlp_uniform, trace_mlp
+from rilco.networks import Layer, init_mlp_uniform, trace_mlp
 from rilco.policy.config import AcktrConfig
 from rilco.policy.kfac import (
     Factors,
@@ -19,17 +20,21 @@ from rilco.policy.kfac import (
     update_kfac,
 )
 
+Layers = tuple[Layer, ...]
+Statistics = tuple[np.ndarray | None, ...]
+"""Of each layer; biases that stand alone have no input."""
+
 SIZES = (3, 4, 2)
 DAMPING = 0.01
 
 
 @pytest.fixture(scope="module")
-def layers():
+def layers() -> Layers:
     net = jax.jit(partial(init_mlp_uniform, sizes=SIZES))(jax.random.key(0))
     return (*jax.tree.map(np.asarray, net), {"b": np.zeros(2, np.float32)})
 
 
-def random_layers(rng: np.random.Generator, scale=1.0):
+def random_layers(rng: np.random.Generator, scale: float = 1.0) -> Layers:
     """Something shaped like the gradients of `layers`."""
     weights = [
         {"w": scale * rng.normal(size=(rows, n)), "b": scale * rng.normal(size=n)}
@@ -38,17 +43,17 @@ def random_layers(rng: np.random.Generator, scale=1.0):
     return jax.tree.map(np.float32, (*weights, {"b": scale * rng.normal(size=2)}))
 
 
-def random_statistics(rng: np.random.Generator, rows=50):
+def random_statistics(rng: np.random.Generator, rows: int = 50) -> tuple[Statistics, Statistics]:
     """Layer inputs and output gradients, correlated so that the factors are far from diagonal."""
-    draw = lambda n: np.float32(rng.normal(size=(rows, n)) @ rng.normal(size=(n, n)))  # noqa: E731
+    draw = lambda n: (rng.normal(size=(rows, n)) @ rng.normal(size=(n, n))).astype(np.float32)  # noqa: E731
     return (draw(3), draw(4), None), (draw(4), draw(2), draw(2))
 
 
-def flat(layers):
+def flat(layers: Sequence[Layer]) -> np.ndarray:
     return np.concatenate([np.ravel(layer[name]) for layer in layers for name in sorted(layer)])
 
 
-def dense_fisher(inputs, output_grads):
+def dense_fisher(inputs: Statistics, output_grads: Statistics) -> np.ndarray:
     """The damped Fisher of every block as K-FAC approximates it, built out in full: biases, then weights."""
     blocks = []
     for a, g in zip(inputs, output_grads, strict=True):
@@ -64,11 +69,11 @@ def dense_fisher(inputs, output_grads):
     return full
 
 
-def test_for_one_sample_the_factors_are_the_exact_fisher(layers) -> None:
+def test_for_one_sample_the_factors_are_the_exact_fisher(layers: Layers) -> None:
     x = np.float32([[0.3, -1.2, 0.7]])
     target = np.float32([[1.0, -0.5]])
 
-    def loss(net, shifts):
+    def loss(net: Layers, shifts: tuple[jax.Array, ...]) -> tuple[jax.Array, tuple[jax.Array, ...]]:
         y, inputs = trace_mlp(net, x, shifts)
         return 0.5 * ((y - target) ** 2).sum(), inputs
 
@@ -124,7 +129,7 @@ def test_small_and_negative_eigenvalues_count_as_zero() -> None:
 
 
 @pytest.mark.parametrize("scale, binds", [(1.0, True), (1e-4, False)])
-def test_trust_region_bounds_the_quadratic_model(layers, scale: float, binds) -> None:
+def test_trust_region_bounds_the_quadratic_model(layers: Layers, scale: float, binds: bool) -> None:
     rng = np.random.default_rng(2)
     config = AcktrConfig(damping=DAMPING)
     statistics = random_statistics(rng)
@@ -147,7 +152,7 @@ def test_trust_region_bounds_the_quadratic_model(layers, scale: float, binds) ->
     )
 
 
-def test_many_updates_match_a_dense_implementation(layers) -> None:
+def test_many_updates_match_a_dense_implementation(layers: Layers) -> None:
     """Running factors, stale decompositions, trust region and momentum, against float64 and matrix solves."""
     rng = np.random.default_rng(3)
     config = AcktrConfig(eigen_interval=4, stat_decay=0.7, damping=DAMPING)
@@ -183,7 +188,7 @@ def test_many_updates_match_a_dense_implementation(layers) -> None:
         np.testing.assert_allclose(flat(updates), expected, rtol=1e-2, atol=2e-3 * np.max(np.abs(expected)))
 
 
-def test_the_rate_scale_shortens_the_step_alone(layers) -> None:
+def test_the_rate_scale_shortens_the_step_alone(layers: Layers) -> None:
     rng = np.random.default_rng(4)
     arguments = (init_kfac(layers), random_layers(rng), *random_statistics(rng))
     update = jitted(AcktrConfig())
@@ -195,7 +200,7 @@ def test_the_rate_scale_shortens_the_step_alone(layers) -> None:
 
 
 @pytest.mark.parametrize("scale", [0.0, 1e-20, 1e20, 1e30])
-def test_any_size_of_gradient_gives_a_finite_step(layers, scale: float) -> None:
+def test_any_size_of_gradient_gives_a_finite_step(layers: Layers, scale: float) -> None:
     rng = np.random.default_rng(5)
     config = AcktrConfig()
     state, updates, trust_scale = jitted(config)(
@@ -206,7 +211,7 @@ def test_any_size_of_gradient_gives_a_finite_step(layers, scale: float) -> None:
     assert np.any(flat(updates) != 0.0) == (scale > 0.0)
 
 
-def test_samples_without_any_curvature_leave_the_gradient_over_the_damping(layers) -> None:
+def test_samples_without_any_curvature_leave_the_gradient_over_the_damping(layers: Layers) -> None:
     nothing = [np.zeros((5, n), np.float32) for n in (3, 4, 2)]
     grads = random_layers(np.random.default_rng(6), scale=1e-6)  # too small for the trust region to bind
     _, updates, _ = jitted(AcktrConfig(damping=DAMPING))(
@@ -215,7 +220,7 @@ def test_samples_without_any_curvature_leave_the_gradient_over_the_damping(layer
     np.testing.assert_allclose(flat(updates), -0.25 * 0.1 * flat(grads) / DAMPING, rtol=1e-4, atol=1e-12)
 
 
-def jitted(config):
+def jitted(config: AcktrConfig) -> Callable[..., Any]:
     """`update_kfac` for a setting, compiled once per setting in this module."""
     compiled = _COMPILED.setdefault(config, jax.jit(partial(update_kfac, config)))
     return lambda *arguments, rate_scale=1.0: compiled(*arguments, rate_scale)
@@ -224,5 +229,5 @@ def jitted(config):
 _COMPILED: dict[AcktrConfig, object] = {}
 
 
-def _mix(old, new, decay):
+def _mix(old: list[np.ndarray | None], new: list[np.ndarray | None], decay: float) -> list[np.ndarray | None]:
     return [None if x is None else decay * x + (1.0 - decay) * y for x, y in zip(old, new, strict=True)]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import functools
 import math
 from pathlib import Path
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -25,30 +26,30 @@ from tests.policy.test_conformance import (
 import rilco
 from rilco.networks import apply_mlp
 from rilco.policy.config import PpoConfig
-from rilco.policy.learner import PolicyLearner
+from rilco.policy.learner import Actor, Params, PolicyLearner
 from rilco.policy.ppo import clipped_surrogate, minibatch_shape, ppo, standardise
 
 forward = jax.jit(apply_mlp)  # one program compiles faster than its operations one by one
 
 
 @functools.cache
-def small(**settings) -> PolicyLearner:
+def small(**settings: Any) -> PolicyLearner:
     """A learner whose update takes as many equal steps on the whole rollout as it has epochs, unless told otherwise."""
     defaults = {"hidden_sizes": (4,), "minibatch_size": T * B, "learning_rate": 0.01}
     return jitted(ppo(PpoConfig(**defaults | settings)))
 
 
 @pytest.fixture(scope="module")
-def learner():
+def learner() -> PolicyLearner:
     return compiled("ppo")
 
 
 @pytest.fixture(scope="module")
-def state(learner):
+def state(learner: PolicyLearner) -> Any:
     return started(learner)
 
 
-def log_prob(actor, obs, action):
+def log_prob(actor: Actor, obs: jax.Array, action: jax.Array) -> jax.Array:
     mean = apply_mlp(actor.layers, obs)
     return jnp.sum(
         jax.scipy.stats.norm.logpdf(action, mean, jnp.broadcast_to(jnp.exp(actor.log_std), mean.shape)),
@@ -78,7 +79,7 @@ def test_advantages_are_standardised_over_the_steps_that_count() -> None:
 
 
 @pytest.mark.parametrize("constant", [0.0, 1e-30, 0.1, 1e30])
-def test_equal_advantages_say_nothing(constant) -> None:
+def test_equal_advantages_say_nothing(constant: float) -> None:
     result = standardise(np.full(7, constant, np.float32), np.full(7, 1 / 7, np.float32))
     np.testing.assert_allclose(result, 0.0, atol=0.2)  # rounding, not blown up to unit variance
 
@@ -93,7 +94,9 @@ def test_equal_advantages_say_nothing(constant) -> None:
         pytest.param(7, 1, (7, 1), id="single-steps"),
     ],
 )
-def test_an_epoch_is_cut_into_equal_minibatches(transitions, largest, expected) -> None:
+def test_an_epoch_is_cut_into_equal_minibatches(
+    transitions: int, largest: int, expected: tuple[int, int]
+) -> None:
     assert minibatch_shape(transitions, largest) == expected
 
 
@@ -128,7 +131,7 @@ def test_full_batch_steps_follow_adam_on_the_clipped_objective() -> None:
     standardised = (advantage - advantage.mean()) / advantage.std()
     old = np.asarray(log_prob(state.params.actor, rollout.obs, rollout.action))
 
-    def loss(params):
+    def loss(params: Params) -> tuple[jax.Array, jax.Array]:
         ratio = jnp.exp(log_prob(params.actor, rollout.obs, rollout.action) - old)
         far = jnp.where(standardised > 0, ratio > 1.1, ratio < 0.9)
         surrogate = jnp.where(far, 0.0, ratio * standardised)  # a clipped term is constant: left out
@@ -192,14 +195,14 @@ def test_a_step_cut_by_a_time_limit_teaches_nothing() -> None:
     assert not leaves_equal(one, learner.update(state, elsewhere, jax.random.key(0)))
 
 
-def test_a_rollout_of_nothing_but_cuts_leaves_the_networks_alone(learner, state) -> None:
+def test_a_rollout_of_nothing_but_cuts_leaves_the_networks_alone(learner: PolicyLearner, state: Any) -> None:
     rollout = make_rollout()._replace(terminated=NOWHERE, truncated=~NOWHERE)
     after, info = learner.update(state, rollout, jax.random.key(0))
     assert leaves_equal(after.params, state.params)
     assert all_finite(info)
 
 
-def test_no_observation_or_action_makes_the_policy_nan(learner, state) -> None:
+def test_no_observation_or_action_makes_the_policy_nan(learner: PolicyLearner, state: Any) -> None:
     for seed in range(12):
         rollout = make_rollout(seed)
         # Observations at the normaliser's bounds, and actions that the policy would hardly take.

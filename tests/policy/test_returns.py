@@ -11,19 +11,34 @@ from rilco.policy import returns as module
 from rilco.policy.learner import Rollout
 
 
-def rollout_of(reward, terminated, truncated) -> Rollout:
+def rollout_of(reward: jax.Array, terminated: jax.Array, truncated: jax.Array) -> Rollout:
     """All of a rollout that returns depend on."""
     nothing: Any = None
     return Rollout(nothing, nothing, reward, terminated, truncated, nothing)
 
 
 @functools.partial(jax.jit, static_argnames="discount")
-def n_step_returns(reward, terminated, truncated, value, last_value, discount):
+def n_step_returns(
+    reward: jax.Array,
+    terminated: jax.Array,
+    truncated: jax.Array,
+    value: jax.Array,
+    last_value: jax.Array,
+    discount: float,
+) -> jax.Array:
     return module.n_step_returns(rollout_of(reward, terminated, truncated), value, last_value, discount)
 
 
 @functools.partial(jax.jit, static_argnames=("discount", "gae_lambda"))
-def generalized_advantages(reward, terminated, truncated, value, last_value, discount, gae_lambda):
+def generalized_advantages(
+    reward: jax.Array,
+    terminated: jax.Array,
+    truncated: jax.Array,
+    value: jax.Array,
+    last_value: jax.Array,
+    discount: float,
+    gae_lambda: float,
+) -> jax.Array:
     rollout = rollout_of(reward, terminated, truncated)
     return module.generalized_advantages(rollout, value, last_value, discount, gae_lambda)
 
@@ -33,7 +48,9 @@ VALUE = [10.0, 20.0, 30.0]
 NOWHERE = [False, False, False]
 
 
-def one_environment(terminated, truncated, *, last_value=8.0, discount=0.5):
+def one_environment(
+    terminated: list[bool], truncated: list[bool], *, last_value: float = 8.0, discount: float = 0.5
+) -> list[float]:
     """Returns of one environment over three steps."""
     columns = (
         np.asarray(values)[:, None]
@@ -57,7 +74,7 @@ def one_environment(terminated, truncated, *, last_value=8.0, discount=0.5):
         pytest.param([True, False, False], [False, False, True], [1.0, 17.0, 30.0], id="one-then-the-other"),
     ],
 )
-def test_hand_computed(terminated, truncated, expected) -> None:
+def test_hand_computed(terminated: list[bool], truncated: list[bool], expected: list[float]) -> None:
     assert one_environment(terminated, truncated) == expected
 
 
@@ -79,7 +96,9 @@ def test_environments_do_not_mix() -> None:
         np.testing.assert_array_equal(together[:, b], single[:, 0])
 
 
-def random_rollout(seed: int, steps=7, envs=5):
+def random_rollout(
+    seed: int, steps: int = 7, envs: int = 5
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Reward, terminated, truncated, value [T, B] and last_value [B], with ends of both kinds."""
     rng = np.random.default_rng(seed)
     reward, value = rng.normal(size=(2, steps, envs)).astype(np.float32)
@@ -87,7 +106,9 @@ def random_rollout(seed: int, steps=7, envs=5):
     return reward, terminated, truncated, value, rng.normal(size=envs).astype(np.float32)
 
 
-def one_environment_advantages(terminated, truncated, *, last_value=8.0):
+def one_environment_advantages(
+    terminated: list[bool], truncated: list[bool], *, last_value: float = 8.0
+) -> list[float]:
     """GAE of one environment over three steps, with discount and lambda one half."""
     columns = (
         np.asarray(values)[:, None]
@@ -110,7 +131,9 @@ def one_environment_advantages(terminated, truncated, *, last_value=8.0):
         pytest.param([False, True, False], [False, True, False], [-3.5, -18.0, -22.0], id="both"),
     ],
 )
-def test_hand_computed_advantages(terminated, truncated, expected) -> None:
+def test_hand_computed_advantages(
+    terminated: list[bool], truncated: list[bool], expected: list[float]
+) -> None:
     assert one_environment_advantages(terminated, truncated) == expected
 
 
