@@ -40,7 +40,7 @@ def save_policy(path: Path, gain: float = 0.5, card: dict | None = None) -> Path
 
 
 @pytest.fixture
-def policy(tmp_path) -> Path:
+def policy(tmp_path: Path) -> Path:
     return save_policy(tmp_path / "me.safetensors")
 
 
@@ -64,7 +64,7 @@ def no_leftovers(folder: Path, *expected: Path) -> bool:
 # -- collect
 
 
-def test_collect(policy, tmp_path):
+def test_collect(policy: Path, tmp_path: Path) -> None:
     out = tmp_path / "new" / "folder" / "demos.npz"
     result = rilco("collect", policy, "--pairs", "0.2k", "--expert", "--out", out)
     assert result.exit_code == 0, result.output
@@ -82,7 +82,7 @@ def test_collect(policy, tmp_path):
     assert out.read_bytes() != first
 
 
-def test_collect_from_several_policies(policy, tmp_path):
+def test_collect_from_several_policies(policy: Path, tmp_path: Path) -> None:
     other = save_policy(tmp_path / "other.safetensors", gain=-0.5)
     out = tmp_path / "demos.npz"
     rilco("collect", policy, other, "--episodes", 3, "--non-expert", "--stochastic", "--out", out)
@@ -94,7 +94,7 @@ def test_collect_from_several_policies(policy, tmp_path):
     assert demos.noise_fraction == 1.0
 
 
-def test_collect_says_nothing_of_the_truth_unless_told(policy, tmp_path):
+def test_collect_says_nothing_of_the_truth_unless_told(policy: Path, tmp_path: Path) -> None:
     out = tmp_path / "demos.npz"
     rilco("collect", policy, "--episodes", 1, "--action-noise", 4.0, "--out", out)
     demos = load_file(out)
@@ -102,7 +102,7 @@ def test_collect_says_nothing_of_the_truth_unless_told(policy, tmp_path):
     assert (demos.action[:, 0] - 0.5 * demos.obs[:, 0]).std() > 0.8
 
 
-def test_collect_in_an_environment_that_the_policy_does_not_name(tmp_path):
+def test_collect_in_an_environment_that_the_policy_does_not_name(tmp_path: Path) -> None:
     nameless = save_policy(tmp_path / "p.safetensors", card={})
     out = tmp_path / "demos.npz"
     with pytest.raises(RilcoError, match="what environment it is for"):
@@ -121,7 +121,9 @@ def test_collect_in_an_environment_that_the_policy_does_not_name(tmp_path):
         (("--out", "demos.npz", "--action-noise", "-1"), "--action-noise -1"),
     ],
 )
-def test_collect_refuses_before_it_plays(policy, tmp_path, monkeypatch, options, message):
+def test_collect_refuses_before_it_plays(
+    policy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], message: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("rilco.tasks.gym_batch.GymBatch.step", lambda *_: pytest.fail("played"))
     with pytest.raises(ConfigError, match=message):
@@ -129,14 +131,16 @@ def test_collect_refuses_before_it_plays(policy, tmp_path, monkeypatch, options,
     assert no_leftovers(tmp_path, policy)
 
 
-def test_collect_from_a_policy_that_is_not_there(tmp_path):
+def test_collect_from_a_policy_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(RilcoError, match="no such policy file"):
         rilco("collect", tmp_path / "absent.safetensors", "--out", tmp_path / "a.npz")
     with pytest.raises(ConfigError, match="No snapshot 9 of ant"):
         rilco("collect", "ant#9", "--out", tmp_path / "a.npz")
 
 
-def test_shipped_policies_know_whether_they_are_experts(policy, tmp_path, monkeypatch):
+def test_shipped_policies_know_whether_they_are_experts(
+    policy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("rilco.policy.saved.shipped_file", lambda task, rung: policy)
     out = tmp_path / "demos.npz"
     rilco("collect", "ant#1", "ant#2", "--episodes", 1, "--out", out)
@@ -145,20 +149,20 @@ def test_shipped_policies_know_whether_they_are_experts(policy, tmp_path, monkey
     assert [demos.expert[demos.demonstrator == k].all() for k in (0, 1)] == [True, False]
 
 
-def test_collect_tells_formats_that_have_a_place_for_it_the_environment(policy, tmp_path):
+def test_collect_tells_formats_that_have_a_place_for_it_the_environment(policy: Path, tmp_path: Path) -> None:
     out = tmp_path / "demos.robomimic.hdf5"
     rilco("collect", policy, "--episodes", 1, "--out", out)
     with h5py.File(out) as file:
         assert json.loads(file["data"].attrs["env_args"])["env_name"] == DRIFT
 
 
-def test_policies_of_different_environments_are_not_put_together(policy, tmp_path):
+def test_policies_of_different_environments_are_not_put_together(policy: Path, tmp_path: Path) -> None:
     other = save_policy(tmp_path / "other.safetensors", card={"env": env_id("Forgetful")})
     with pytest.raises(ConfigError, match="different environments"):
         rilco("collect", policy, other, "--out", tmp_path / "demos.npz")
 
 
-def test_demonstrators_are_named_apart():
+def test_demonstrators_are_named_apart() -> None:
     assert demonstrator_names(("a/best.safetensors", "b.safetensors")) == [
         "best.safetensors",
         "b.safetensors",
@@ -169,7 +173,7 @@ def test_demonstrators_are_named_apart():
 # -- mix
 
 
-def test_mix_takes_the_first_file_for_the_expert(tmp_path):
+def test_mix_takes_the_first_file_for_the_expert(tmp_path: Path) -> None:
     files = [save_demos(tmp_path / f"{name}.npz", seed=k) for k, name in enumerate("cab")]
     out = tmp_path / "mixed.npz"
     result = rilco("mix", *files, "--noise-rate", 0.4, "--out", out)
@@ -182,7 +186,7 @@ def test_mix_takes_the_first_file_for_the_expert(tmp_path):
     assert mixed.demonstrator_names == ("c.npz", "a.npz", "b.npz")
 
 
-def test_mix_goes_by_the_ground_truth_where_files_hold_it(tmp_path):
+def test_mix_goes_by_the_ground_truth_where_files_hold_it(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     save_demos(tmp_path / "in" / "a.npz", expert=False)
     save_demos(tmp_path / "in" / "z.npz", seed=1, expert=True)
@@ -198,14 +202,16 @@ def test_mix_goes_by_the_ground_truth_where_files_hold_it(tmp_path):
         ((False, False), "0 are known as expert and 2 as non-expert"),
     ],
 )
-def test_mix_never_goes_against_the_ground_truth(tmp_path, truth, says):
+def test_mix_never_goes_against_the_ground_truth(
+    tmp_path: Path, truth: tuple[bool | None, ...], says: str
+) -> None:
     files = [save_demos(tmp_path / f"{k}.npz", seed=k, expert=known) for k, known in enumerate(truth)]
     with pytest.raises(DemonstrationError, match=f"0.npz; 1.npz: .*{says}"):
         rilco("mix", *files, "--noise-rate", 0.2, "--out", tmp_path / "mixed.npz")
     assert no_leftovers(tmp_path, *files)
 
 
-def test_mix_with_too_much_noise_or_too_few_pairs(tmp_path):
+def test_mix_with_too_much_noise_or_too_few_pairs(tmp_path: Path) -> None:
     expert, other = save_demos(tmp_path / "e.npz"), save_demos(tmp_path / "o.npz", pairs=20, seed=1)
     with pytest.raises(ConfigError, match=r"less than 0\.5"):
         rilco("mix", expert, other, "--noise-rate", 0.5, "--out", tmp_path / "m.npz")
@@ -217,7 +223,7 @@ def test_mix_with_too_much_noise_or_too_few_pairs(tmp_path):
 # -- inspect
 
 
-def test_inspect_side_by_side(tmp_path):
+def test_inspect_side_by_side(tmp_path: Path) -> None:
     files = [
         save_demos(tmp_path / f"{name}.npz", pairs, seed=pairs) for name, pairs in (("a", 1234), ("b", 400))
     ]
@@ -227,7 +233,7 @@ def test_inspect_side_by_side(tmp_path):
     assert line.split() == ["pairs", "1,234", "400"]
 
 
-def test_inspect_reports_what_training_refuses(tmp_path):
+def test_inspect_reports_what_training_refuses(tmp_path: Path) -> None:
     obs = np.zeros((5, 2))
     obs[1:3, 0] = np.nan
     np.savez(tmp_path / "bad.npz", obs=obs, action=np.zeros((5, 1)))
@@ -239,7 +245,7 @@ def test_inspect_reports_what_training_refuses(tmp_path):
     assert no_leftovers(tmp_path, tmp_path / "bad.npz")
 
 
-def test_inspect_as_json(tmp_path):
+def test_inspect_as_json(tmp_path: Path) -> None:
     file = save_demos(tmp_path / "a.npz")
     result = rilco("inspect", file, "--json", "--bounds", -0.5, 0.5)
     (found,) = json.loads(result.stdout)
@@ -249,7 +255,7 @@ def test_inspect_as_json(tmp_path):
     assert found["pairs_with_action_outside"] == outside.sum()
 
 
-def test_inspect_knows_the_bounds_of_an_environment(tmp_path):
+def test_inspect_knows_the_bounds_of_an_environment(tmp_path: Path) -> None:
     action = np.linspace(-2.2, 2.2, 45)[:, None]
     np.savez(tmp_path / "a.npz", obs=np.zeros((45, 3)), action=action)
     assert "53.3% of the pairs have an action outside [-1, 1]" in rilco("inspect", tmp_path / "a.npz").output
@@ -259,13 +265,13 @@ def test_inspect_knows_the_bounds_of_an_environment(tmp_path):
         rilco("inspect", tmp_path / "a.npz", "--env", env_id("TwoSteps"))
 
 
-def test_inspect_refuses_what_it_cannot_do(tmp_path):
+def test_inspect_refuses_what_it_cannot_do(tmp_path: Path) -> None:
     save_demos(tmp_path / "a.npz")
     with pytest.raises(DemonstrationError, match=r"Did you mean a\.npz"):
         rilco("inspect", tmp_path / "aa.npz")
 
 
-def test_observations_in_named_parts(policy, tmp_path):
+def test_observations_in_named_parts(policy: Path, tmp_path: Path) -> None:
     source = tmp_path / "demos.robomimic.hdf5"
     with h5py.File(source, "w") as file:
         demo = file.create_group("data/demo_0")
@@ -280,7 +286,7 @@ def test_observations_in_named_parts(policy, tmp_path):
 # -- convert
 
 
-def test_convert_there_and_back(tmp_path):
+def test_convert_there_and_back(tmp_path: Path) -> None:
     source = save_demos(tmp_path / "a.npz")
     result = rilco("convert", source, tmp_path / "b.h5")
     assert result.exit_code == 0, result.output
@@ -290,7 +296,7 @@ def test_convert_there_and_back(tmp_path):
     assert np.array_equal(original.action, back.action)
 
 
-def test_failed_convert_leaves_what_was_there(tmp_path):
+def test_failed_convert_leaves_what_was_there(tmp_path: Path) -> None:
     target = save_demos(tmp_path / "out.npz")
     before = target.read_bytes()
     (tmp_path / "in.npz").write_bytes(b"PK\x03\x04 cut short")
@@ -306,7 +312,7 @@ def test_failed_convert_leaves_what_was_there(tmp_path):
     assert no_leftovers(tmp_path, target, tmp_path / "in.npz")
 
 
-def test_errors_are_one_paragraph(tmp_path):
+def test_errors_are_one_paragraph(tmp_path: Path) -> None:
     code = "from rilco.cli import main; main()"
     command = [sys.executable, "-c", code, "demos", "inspect", str(tmp_path / "absent.npz")]
     result = subprocess.run(command, capture_output=True, text=True, check=False)

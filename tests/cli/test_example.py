@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,7 @@ from rilco.tasks.gym_batch import DISPLAYS
 
 
 @pytest.fixture(params=["bullet", "mujoco"])
-def simulator(request, monkeypatch):
+def simulator(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     pytest.importorskip("imageio_ffmpeg")
     pytest.importorskip("pybullet" if request.param == "bullet" else "mujoco")
     for name in DISPLAYS:
@@ -22,7 +23,9 @@ def simulator(request, monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_demo_tells_its_story_and_keeps_what_it_made(tmp_path, monkeypatch, simulator):
+def test_the_demo_tells_its_story_and_keeps_what_it_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, simulator: str
+) -> None:
     for name, value in {
         "CLONING_STEPS": 200,
         "EPISODES": 1,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
 from unittest.mock import Mock
 
 import gymnasium
@@ -33,19 +35,21 @@ class Steady(gymnasium.Env):
         self.action_space = Box(-1000.0, 1000.0, (1,), np.float32)
         self.pay = pay
 
-    def reset(self, *, seed: int | None = None, options=None):
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         super().reset(seed=seed)
         self.age = 0
         return np.zeros(2, np.float32), {}
 
-    def step(self, action):
+    def step(self, action: np.ndarray) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         self.age += 1
         reward = self.pay * float(np.exp(-(action[0] ** 2) / 2))
         return np.zeros(2, np.float32), reward, False, self.age >= 400, {}
 
 
 @pytest.fixture
-def steady():
+def steady() -> Iterator[Task]:
     gymnasium.register("Steady-v0", entry_point=Steady)
     yield Task(env="Steady-v0")
     gymnasium.registry.pop("Steady-v0")
@@ -73,7 +77,7 @@ def test_so_many_episodes() -> None:
 
 
 @pytest.mark.parametrize("how", [{}, {"deterministic": False}, {"action_noise": 0.3}])
-def test_repeatable_and_not_dependent_on_how_many_play_side_by_side(how) -> None:
+def test_repeatable_and_not_dependent_on_how_many_play_side_by_side(how: dict[str, Any]) -> None:
     one, two, three = (collect(make_policy(), DRIFT, pairs=100, num_envs=n, **how) for n in (4, 4, 1))
     assert one.fingerprint() == two.fingerprint()
     np.testing.assert_allclose(one.obs, three.obs, atol=1e-5)
@@ -119,7 +123,7 @@ def test_progress_counts_what_was_asked_for() -> None:
         ({"action_noise": float("nan")}, "--action-noise nan"),
     ],
 )
-def test_amounts_that_cannot_be(how, message: str) -> None:
+def test_amounts_that_cannot_be(how: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         collect(make_policy(), DRIFT, **how)
 
@@ -136,7 +140,7 @@ def test_environments_that_fail() -> None:
         collect(make_policy(), Task(env=env_id("Explodes")), num_envs=1)
 
 
-def test_variances_bring_the_return_where_it_is_wanted(steady, monkeypatch) -> None:
+def test_variances_bring_the_return_where_it_is_wanted(steady: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     counted = Mock(side_effect=collect)
     monkeypatch.setattr("rilco.data.collect.collect", counted)
     variances = find_variances(make_policy(), steady, episodes=4)
@@ -148,13 +152,15 @@ def test_variances_bring_the_return_where_it_is_wanted(steady, monkeypatch) -> N
     assert counted.call_count <= 20  # what was tried for one fraction serves the others
 
 
-def test_variances_with_too_few_rounds_are_the_nearest_tried(steady, monkeypatch) -> None:
+def test_variances_with_too_few_rounds_are_the_nearest_tried(
+    steady: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("rilco.data.collect.ROUNDS", 0)
     # Of what is left without noise and with the most, 1 and 0.1, the latter is nearer to 0.5.
     assert find_variances(make_policy(), steady, (0.5, 0.9), episodes=1) == [100.0, 1e-3]
 
 
-def test_variances_that_do_not_exist(steady) -> None:
+def test_variances_that_do_not_exist(steady: Task) -> None:
     with pytest.raises(TaskError, match=r"no noise brings the return from 400\.0 to 0\.01 of that"):
         find_variances(make_policy(), steady, (0.01,), episodes=1)
     with pytest.raises(TaskError, match="no noise brings"):

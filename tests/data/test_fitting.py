@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ def demos(action: np.ndarray, obs_dim: int = 2) -> Demonstrations:
     return Demonstrations(obs, action, demonstrator_names=("mine.npz",))
 
 
-def test_a_file_is_called_by_its_name_whoever_made_it(tmp_path) -> None:
+def test_a_file_is_called_by_its_name_whoever_made_it(tmp_path: Path) -> None:
     made = Demonstrations(
         *(np.zeros((6, 2)), quantities(6, 2)),
         demonstrator=np.arange(6) % 2,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,14 +13,14 @@ from rich.console import Console
 
 from rilco.data import views
 from rilco.data.formats import save_demonstrations
-from rilco.data.inspect import inspect, inspect_files, measure
+from rilco.data.inspect import Inspection, inspect, inspect_files, measure
 from rilco.data.loading import load_demonstrations
 from rilco.data.mixing import mix
 from rilco.data.record import Demonstrations, non_finite_allowed
 from rilco.errors import ConfigError, DemonstrationError
 
 
-def make(pairs: int = 60, seed: int = 0, **known) -> Demonstrations:
+def make(pairs: int = 60, seed: int = 0, **known: Any) -> Demonstrations:
     rng = np.random.default_rng(seed)
     lengths = [pairs // 3, pairs // 2, pairs - pairs // 3 - pairs // 2]
     known = {"episode": np.repeat([0, 1, 2], lengths), **known}
@@ -36,7 +37,7 @@ def write_damaged(path: Path) -> Path:
     return path
 
 
-def show(*inspections, width: int = 100) -> str:
+def show(*inspections: Inspection, width: int = 100) -> str:
     text = io.StringIO()
     console = Console(file=text, width=width)
     for table in views.tables(inspections, width):

@@ -6,6 +6,7 @@ import os
 import shutil
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ TASK = Task(task="hopper")
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of its own, and few pairs."""
     monkeypatch.setenv("RILCO_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(standard, "PAIRS", 200)
@@ -40,7 +41,7 @@ def made(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.bullet
-def test_six_files_the_experts_first(made) -> None:
+def test_six_files_the_experts_first(made: tuple[str, ...]) -> None:
     parts = [load_demonstrations(file) for file in made]
     assert [part.noise_fraction for part in parts] == [0.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     assert [part.demonstrator_names for part in parts] == [(f"hopper#{rung}",) for rung in range(1, 7)]
@@ -48,7 +49,7 @@ def test_six_files_the_experts_first(made) -> None:
 
 
 @pytest.mark.bullet
-def test_the_same_bytes_every_time_and_no_work_the_second_time(made, cache: Path) -> None:
+def test_the_same_bytes_every_time_and_no_work_the_second_time(made: tuple[str, ...], cache: Path) -> None:
     said: list[str] = []
     files = standard_files(TASK, say=said.append)
     assert len(said) == 1
@@ -61,7 +62,9 @@ def test_the_same_bytes_every_time_and_no_work_the_second_time(made, cache: Path
 
 
 @pytest.mark.bullet
-def test_what_a_killed_process_left_is_removed(made, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_killed_process_left_is_removed(
+    made: tuple[str, ...], cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also where another process has finished in the meantime, and nothing has to be made."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of JAX's threads; the child needs none of them
@@ -82,7 +85,7 @@ def test_what_a_killed_process_left_is_removed(made, cache: Path, monkeypatch: p
 
 
 @pytest.mark.bullet
-def test_a_run_without_files_has_the_standard_mixture(made) -> None:
+def test_a_run_without_files_has_the_standard_mixture(made: tuple[str, ...]) -> None:
     config = make_config({"task": "hopper", "noise_rate": 0.4})
     demos = read_demonstrations(config)
     assert demos.noise_rate == 0.4
@@ -92,7 +95,7 @@ def test_a_run_without_files_has_the_standard_mixture(made) -> None:
 
 
 @pytest.mark.bullet
-def test_what_is_recorded_is_what_the_shipped_policy_does(made) -> None:
+def test_what_is_recorded_is_what_the_shipped_policy_does(made: tuple[str, ...]) -> None:
     demos = load_demonstrations(made[0])
     policy, _ = shipped_rung("hopper", 1)
     np.testing.assert_allclose(policy.predict(demos.obs[:50]), demos.action[:50], rtol=1e-5, atol=1e-5)
@@ -100,7 +103,7 @@ def test_what_is_recorded_is_what_the_shipped_policy_does(made) -> None:
 
 @pytest.mark.bullet
 def test_gaussian_non_experts_are_the_expert_with_noise(
-    made, cache: Path, monkeypatch: pytest.MonkeyPatch
+    made: tuple[str, ...], cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     variances = [0.1, 0.2, 0.3, 0.4, 0.5]
     monkeypatch.setattr("rilco.data.collect.find_variances", lambda policy, task: variances)
@@ -115,7 +118,7 @@ def test_gaussian_non_experts_are_the_expert_with_noise(
 
 
 @pytest.mark.bullet
-def test_matched_non_experts_are_others_of_the_same_expert(made) -> None:
+def test_matched_non_experts_are_others_of_the_same_expert(made: tuple[str, ...]) -> None:
     """The demonstrators are called as their policies are."""
     matched = [load_demonstrations(file) for file in standard_files(TASK, "matched")]
     assert [part.demonstrator_names for part in matched] == [
@@ -151,7 +154,7 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "options", [{"task": "hopper"}, {"env": "Pendulum-v1", "noise_rate": 0.4}, {"env": "Pendulum-v1"}]
 )
-def test_no_files_and_no_standard_dataset_is_refused(options) -> None:
+def test_no_files_and_no_standard_dataset_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="--demos"):
         make_config(options)
 

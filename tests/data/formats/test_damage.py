@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.data.formats.fuzz import damaged, mutations
 
-from rilco.data.formats import load_file, save_demonstrations
+from rilco.data.formats import Format, load_file, save_demonstrations
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 
@@ -62,7 +62,7 @@ def test_changed_bytes_never_crash(tmp_path: Path, demos: Demonstrations, kind: 
     assert 0 < sum(results) < len(results)  # some changes hit nothing that is read, and some hit what matters
 
 
-def test_any_damage_to_any_file_of_a_dataset(tmp_path: Path, demos: Demonstrations, known) -> None:
+def test_any_damage_to_any_file_of_a_dataset(tmp_path: Path, demos: Demonstrations, known: Format) -> None:
     path = tmp_path / f"demos{known.extensions[0]}"
     save_demonstrations(demos, path)
     files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
@@ -78,7 +78,7 @@ def test_any_damage_to_any_file_of_a_dataset(tmp_path: Path, demos: Demonstratio
     assert 0 < sum(results) < len(results)
 
 
-def test_random_bytes_are_refused(tmp_path: Path, known) -> None:
+def test_random_bytes_are_refused(tmp_path: Path, known: Format) -> None:
     rng = random.Random(2)
     path = tmp_path / f"demos{known.extensions[0]}"
     for length in (1, 2, 7, 8, 9, 100, 5000):

@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 import pytest
 
-from rilco.data.formats import FORMATS, find_files, load_file, save_demonstrations
+from rilco.data.formats import FORMATS, Format, find_files, load_file, save_demonstrations
 from rilco.data.formats.files import atomic_write
 from rilco.data.record import Demonstrations
 from rilco.errors import ConfigError, DemonstrationError, WriteError
@@ -24,20 +24,20 @@ FEW = Demonstrations(np.ones((2, 1)), np.ones((2, 1)))
 
 @pytest.mark.parametrize("name", ["plain", "demos.dat", "demos.h5", "demos.npz"])
 def test_content_decides_whatever_the_extension(
-    tmp_path: Path, demos: Demonstrations, known, name: str
+    tmp_path: Path, demos: Demonstrations, known: Format, name: str
 ) -> None:
     save_demonstrations(demos, tmp_path / name, known.name)
     assert [other.name for other in FORMATS if other.recognise(tmp_path / name)] == [known.name]
     assert load_file(tmp_path / name).fingerprint() == demos.fingerprint()
 
 
-def test_extension_chooses_what_is_written(tmp_path: Path, demos: Demonstrations, known) -> None:
+def test_extension_chooses_what_is_written(tmp_path: Path, demos: Demonstrations, known: Format) -> None:
     for extension in known.extensions:
         save_demonstrations(demos, tmp_path / f"a{extension.upper()}")
         assert known.recognise(tmp_path / f"a{extension.upper()}")
 
 
-def test_recognise_never_raises(tmp_path: Path, known) -> None:
+def test_recognise_never_raises(tmp_path: Path, known: Format) -> None:
     (tmp_path / "empty").touch()
     (tmp_path / "noise").write_bytes(known.signature + bytes(range(256)))
     for path in (tmp_path, tmp_path / "empty", tmp_path / "noise", tmp_path / "missing"):
@@ -191,7 +191,9 @@ def full_disk(size: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("room", [0, 1000, 100_000])
-def test_a_full_disk_leaves_what_was_there(tmp_path: Path, demos: Demonstrations, known, room: int) -> None:
+def test_a_full_disk_leaves_what_was_there(
+    tmp_path: Path, demos: Demonstrations, known: Format, room: int
+) -> None:
     large = Demonstrations(np.ones((50_000, 3)), np.ones((50_000, 2)))
     path = tmp_path / f"a{known.extensions[0]}"
     if known.signature:  # a file; a folder that is there is not replaced in any case
@@ -206,7 +208,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() if path.is_file() else b"" for path in folder.rglob("*")}
 
 
-def test_a_folder_is_never_replaced(tmp_path: Path, demos: Demonstrations, known) -> None:
+def test_a_folder_is_never_replaced(tmp_path: Path, demos: Demonstrations, known: Format) -> None:
     (tmp_path / "mine").mkdir()
     save_demonstrations(demos, tmp_path / "a.npz")
     (tmp_path / "mine" / "thesis").write_text("years of work")
@@ -216,7 +218,7 @@ def test_a_folder_is_never_replaced(tmp_path: Path, demos: Demonstrations, known
     assert contents(tmp_path) == before
 
 
-def test_a_missing_folder_is_an_error(tmp_path: Path, demos: Demonstrations, known) -> None:
+def test_a_missing_folder_is_an_error(tmp_path: Path, demos: Demonstrations, known: Format) -> None:
     (tmp_path / "file").touch()
     for folder in ("nowhere", "file"):
         with pytest.raises(DemonstrationError, match="could not be written"):

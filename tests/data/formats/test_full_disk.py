@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from rilco.data.formats import Format
+
 # Writes to each place in turn, with less and less room on the disk; prints what came of it.
 WRITER = """
 import sys, numpy as np
@@ -48,6 +50,6 @@ def on_a_small_disk(folder: Path, *command: str) -> subprocess.CompletedProcess[
     pytest.skip("no disk can be mounted here")
 
 
-def test_a_full_disk(tmp_path: Path, known) -> None:
+def test_a_full_disk(tmp_path: Path, known: Format) -> None:
     done = on_a_small_disk(tmp_path, sys.executable, "-c", WRITER, str(tmp_path), known.extensions[0])
     assert done.returncode == 0, done.stderr  # -11 where the process crashed

@@ -137,7 +137,9 @@ def test_an_unknown_environment_is_refused(tmp_path: Path, demos: Demonstrations
         ({"data_format": "arrow"}, "stored as 'arrow'"),
     ],
 )
-def test_refuses_wrong_metadata(tmp_path: Path, demos: Demonstrations, changes, message: str) -> None:
+def test_refuses_wrong_metadata(
+    tmp_path: Path, demos: Demonstrations, changes: dict[str, object], message: str
+) -> None:
     save_demonstrations(demos, tmp_path / "a.minari")
     path = tmp_path / "a.minari" / "data" / "metadata.json"
     path.write_text(json.dumps(json.loads(path.read_bytes()) | changes))

@@ -6,6 +6,8 @@ import builtins
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import h5py
 import numpy as np
@@ -108,7 +110,9 @@ def test_the_record_of_other_data_is_left_aside(tmp_path: Path, full_demos: Demo
         ({"demonstrator": [9, 9, 9]}, "the id 9"),
     ],
 )
-def test_a_damaged_record_is_refused(tmp_path: Path, demos: Demonstrations, changes, message: str) -> None:
+def test_a_damaged_record_is_refused(
+    tmp_path: Path, demos: Demonstrations, changes: dict[str, object], message: str
+) -> None:
     path = tmp_path / "a.minari"
     save_demonstrations(demos, path)
     metadata = json.loads((path / "data" / "metadata.json").read_bytes())
@@ -125,7 +129,7 @@ def test_no_format_decodes_pickles(
     save_demonstrations(demos, tmp_path / "a", exact.name)
     real = builtins.__import__
 
-    def watched(name: str, *rest):
+    def watched(name: str, *rest: Any) -> ModuleType:
         assert not name.startswith(("jsonpickle", "dill", "cloudpickle")), name
         return real(name, *rest)
 
