@@ -8,7 +8,8 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
+from click import Command
+from click.testing import CliRunner, Result
 from tests.experiment.tiny import fake_run, tiny
 
 from rilco.cli.results import command as results
@@ -23,16 +24,16 @@ grid = [tiny(seed=seed) for seed in (1, 2, 3)]
 
 
 @pytest.fixture
-def grid(tmp_path: Path):
+def grid(tmp_path: Path) -> str:
     (tmp_path / "mine.py").write_text(GRID)
     return str(tmp_path / "mine.py")
 
 
-def call(command, *arguments):
+def call(command: Command, *arguments: object) -> Result:
     return CliRunner().invoke(command, list(map(str, arguments)))
 
 
-def refusal(*arguments) -> RilcoError:
+def refusal(*arguments: object) -> RilcoError:
     error = call(sweep, *arguments).exception
     assert isinstance(error, RilcoError), error
     return error
@@ -50,24 +51,24 @@ def refusal(*arguments) -> RilcoError:
         (["--only", "task=ant", "noise_rate=0.4"], "the grid comes first"),
     ],
 )
-def test_bad_input_is_refused_and_nothing_is_written(tmp_path: Path, arguments, said) -> None:
+def test_bad_input_is_refused_and_nothing_is_written(tmp_path: Path, arguments: list[str], said: str) -> None:
     assert said in str(refusal(*arguments, "--out", tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 
 
-def test_options_that_are_about_something_else(tmp_path: Path, grid) -> None:
+def test_options_that_are_about_something_else(tmp_path: Path, grid: str) -> None:
     assert "for the paper's grid only" in str(refusal(grid, "--part", "main", "--out", tmp_path))
     assert "--engine ray" in str(refusal(grid, "--address", "auto", "--out", tmp_path / "out"))
 
 
-def test_a_folder_with_a_run_of_another_configuration_is_refused(tmp_path: Path, grid) -> None:
+def test_a_folder_with_a_run_of_another_configuration_is_refused(tmp_path: Path, grid: str) -> None:
     fake_run(tmp_path / "out" / run_name(tiny(seed=2)), tiny(seed=2, evaluation_episodes=9))
     error = refusal(grid, "--out", tmp_path / "out")
     assert isinstance(error, RunError)
     assert "evaluation_episodes: 9 -> 3" in str(error)
 
 
-def test_what_is_finished_is_not_begun_again(tmp_path: Path, grid) -> None:
+def test_what_is_finished_is_not_begun_again(tmp_path: Path, grid: str) -> None:
     for seed in (1, 2, 3):
         fake_run(tmp_path / "out" / run_name(tiny(seed=seed)), tiny(seed=seed))
     done = call(sweep, grid, "--out", tmp_path / "out")
@@ -75,7 +76,9 @@ def test_what_is_finished_is_not_begun_again(tmp_path: Path, grid) -> None:
     assert "3 runs, 3 of them finished already" in done.output
 
 
-def test_dry_run_lists_the_runs_and_the_time(tmp_path: Path, grid, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dry_run_lists_the_runs_and_the_time(
+    tmp_path: Path, grid: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from rilco.experiment import cost
 
     def speeds(kinds: Iterable[str], *how: object) -> tuple[dict[str, cost.Speed], dict[str, str]]:

@@ -68,7 +68,7 @@ def test_a_preempted_run_leaves_a_checkpoint_and_asks_to_be_tried_again(tmp_path
     run, log = tmp_path / "out" / "run", tmp_path / "out" / "logs" / "run.log"
     ended = threading.Event()
 
-    def preempt():
+    def preempt() -> None:
         while not list(run.glob("checkpoints/*.json")) and not ended.wait(0.02):
             pass
         os.kill(int(re.findall(r"process (\d+) on", log.read_text())[-1]), signal.SIGTERM)
@@ -86,7 +86,7 @@ def test_a_preempted_run_leaves_a_checkpoint_and_asks_to_be_tried_again(tmp_path
 
 
 @pytest.fixture(autouse=True)
-def own_token(monkeypatch: pytest.MonkeyPatch):
+def own_token(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without one, Ray would make a token for all clusters of this user, and keep it in the home folder."""
     monkeypatch.setenv("RAY_AUTH_MODE", "token")
     monkeypatch.setenv("RAY_AUTH_TOKEN", uuid.uuid4().hex)
@@ -129,7 +129,7 @@ def grid():
 
 @has_ray
 @pytest.mark.slow
-def test_a_killed_node_loses_nothing(tmp_path: Path, cluster) -> None:
+def test_a_killed_node_loses_nothing(tmp_path: Path, cluster: tuple[str, int]) -> None:
     """Runs go on elsewhere from their checkpoints, and end with the bytes of a sweep on one machine."""
     address, raylet = cluster
     hurry, grid, out = tmp_path / "hurry", tmp_path / "grid.py", tmp_path / "out"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from tests.experiment.tiny import fake_run, tiny
 
+from rilco.config import RunConfig
 from rilco.experiment import Grid, cost
 from rilco.experiment.cost import Speed, estimate, kind, label, makespan, measure, speed, time_left
-from rilco.experiment.grid import make_jobs
+from rilco.experiment.grid import Job, make_jobs
 from rilco.experiment.published import paper
 from rilco.experiment.sweep import survey
 from rilco.runs.interrupt import StopSignal
@@ -55,11 +57,13 @@ def test_runs_of_other_sizes_are_of_another_kind() -> None:
 
 
 @pytest.fixture
-def measured(monkeypatch: pytest.MonkeyPatch):
+def measured(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, RunConfig]]:
     """Instead of measuring: what was asked for, and answers."""
     asked = []
 
-    def answer(kinds, side_by_side, workers, stop):
+    def answer(
+        kinds: Mapping[str, RunConfig], side_by_side: int, workers: int, stop: StopSignal
+    ) -> tuple[dict[str, Speed], dict[str, str]]:
         asked.append(dict(kinds))
         speeds = {name: Speed(1.0, 0.0) for name in kinds if "bad" not in name}
         return speeds, {name: "exit code 1" for name in kinds if "bad" in name}
@@ -68,25 +72,29 @@ def measured(monkeypatch: pytest.MonkeyPatch):
     return asked
 
 
-def estimate_of(jobs, out):
+def estimate_of(jobs: list[Job], out: Path) -> tuple[dict[str, float], dict[str, str]]:
     return estimate(jobs, survey(jobs, out), side_by_side=2, workers=1, stop=StopSignal())
 
 
-def test_each_kind_is_measured_once(tmp_path: Path, measured) -> None:
+def test_each_kind_is_measured_once(tmp_path: Path, measured: list[dict[str, RunConfig]]) -> None:
     jobs = make_jobs([tiny(seed=seed) for seed in (1, 2)])
     seconds, _ = estimate_of(jobs, tmp_path)
     assert seconds == {job.name: 10.0 for job in jobs}
     assert [len(kinds) for kinds in measured] == [1]
 
 
-def test_finished_runs_cost_nothing_and_interrupted_ones_what_is_left(tmp_path: Path, measured) -> None:
+def test_finished_runs_cost_nothing_and_interrupted_ones_what_is_left(
+    tmp_path: Path, measured: list[dict[str, RunConfig]]
+) -> None:
     jobs = make_jobs([(f"run{seed}", tiny(seed=seed)) for seed in range(3)])
     fake_run(tmp_path / "run0", jobs[0].config)
     fake_run(tmp_path / "run1", jobs[1].config, iterations=4)
     assert estimate_of(jobs, tmp_path)[0] == pytest.approx({"run1": 6.0, "run2": 10.0})
 
 
-def test_a_kind_that_cannot_be_measured_is_said_so(tmp_path: Path, measured) -> None:
+def test_a_kind_that_cannot_be_measured_is_said_so(
+    tmp_path: Path, measured: list[dict[str, RunConfig]]
+) -> None:
     jobs = make_jobs([tiny(), tiny("bad")])
     seconds, failures = estimate_of(jobs, tmp_path)
     assert list(seconds) == [jobs[0].name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from tests.experiment.tiny import tiny
@@ -58,7 +59,7 @@ def test_an_axis_without_values_is_refused() -> None:
         ({"env": "a/../b-v1", "method": "acktr"}, "a-..-b-v1/acktr/seed-1"),
     ],
 )
-def test_names_say_what_a_run_is(options, name: str) -> None:
+def test_names_say_what_a_run_is(options: dict[str, Any], name: str) -> None:
     assert [job.name for job in make_jobs([options])] == [name]
 
 
@@ -122,7 +123,7 @@ def test_the_paper_is_a_thousand_runs_and_the_gaussian_ones() -> None:
     ("part", "runs"),
     [("main", 4 * 5 * 7 * 5), ("ablation", 4 * 5 * 4 * 5), ("gaussian", 30), ("headline", 140)],
 )
-def test_parts_of_the_paper(part, runs) -> None:
+def test_parts_of_the_paper(part: str, runs: int) -> None:
     configs = list(paper((part,)))
     assert len(configs) == runs
     assert Counter(c.seed for c in configs) == dict.fromkeys((1, 2, 3, 4, 5), runs // 5)

@@ -47,7 +47,7 @@ def test_quoted_as_published(shared_dir: Path) -> None:
     with (shared_dir / "paper" / "published_curves.csv").open() as file:
         curves = list(csv.DictReader(file))
 
-    def key(row):
+    def key(row: dict[str, str]) -> CellKey:
         return CellKey(row["task"], row["noise"], float(row["noise_rate"]), row["method"])
 
     assert {key(row) for row in finals} == set(load_published())
@@ -82,7 +82,7 @@ def cell() -> PublishedCell:
         (25e6, 26e6, 49.0),
     ],
 )
-def test_average_over_any_stretch(cell, start, end, mean) -> None:
+def test_average_over_any_stretch(cell: PublishedCell, start: float, end: float, mean: float) -> None:
     found = cell.over(start, end)
     assert found.mean == pytest.approx(mean)
     assert found.stderr == pytest.approx(mean / 10)

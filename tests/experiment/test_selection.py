@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.experiment.tiny import tiny
 
 from rilco.errors import ConfigError
 from rilco.experiment import Grid
-from rilco.experiment.grid import make_jobs, run_name
+from rilco.experiment.grid import Job, make_jobs, run_name
 from rilco.experiment.published import paper
 from rilco.experiment.selection import load_grid, parse_seeds, select, with_seeds, with_steps
 
 
 @pytest.fixture(scope="module")
-def jobs():
+def jobs() -> list[Job]:
     return make_jobs(paper())
 
 
-def test_filters_are_anded_and_their_values_ored(jobs) -> None:
+def test_filters_are_anded_and_their_values_ored(jobs: list[Job]) -> None:
     chosen = select(jobs, ["task=ant", "noise_rate=0.4", "method=ril-co,gail-logistic", "seed=1,2"])
     assert [job.name for job in chosen if "gaussian" not in job.name] == [
         f"ant/noise-0.4/{method}/seed-{seed}" for seed in (1, 2) for method in ("ril-co", "gail-logistic")
@@ -55,7 +56,7 @@ def test_any_setting_can_be_filtered() -> None:
         (["demo_kind=gaussian", "task=hopper"], "no run fits all of that"),
     ],
 )
-def test_filters_that_cannot_work_say_why(jobs, filters, said) -> None:
+def test_filters_that_cannot_work_say_why(jobs: list[Job], filters: list[str], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         select(jobs, filters)
 
@@ -68,7 +69,7 @@ def test_an_empty_grid() -> None:
 @pytest.mark.parametrize(
     ("text", "seeds"), [("1", [1]), ("1-3", [1, 2, 3]), ("7,1-2", [7, 1, 2]), (" 1 - 2 , 4 ", [1, 2, 4])]
 )
-def test_seeds(text: str, seeds) -> None:
+def test_seeds(text: str, seeds: list[int]) -> None:
     assert parse_seeds(text) == seeds
 
 
@@ -105,7 +106,7 @@ def test_steps_replace_those_of_the_grid() -> None:
 @pytest.mark.parametrize(
     ("settings", "expected"), [({}, 25), ({"classifier.lam_iterations": 7}, 7)], ids=["default", "given"]
 )
-def test_lambda_grows_in_the_first_half_of_the_new_length(settings, expected) -> None:
+def test_lambda_grows_in_the_first_half_of_the_new_length(settings: dict[str, Any], expected: int) -> None:
     options = {"task": "ant", "noise_rate": 0.4, "method": "ril-co", "steps": 10 * 640}
     (job,) = make_jobs([{**options, "lambda_schedule": "linear", **settings}])
     (longer,) = with_steps([job], 50 * 640)
@@ -131,7 +132,7 @@ broken = lambda: 1 / 0
 
 
 @pytest.fixture
-def grid_file(tmp_path: Path):
+def grid_file(tmp_path: Path) -> Path:
     (tmp_path / "beside.py").write_text("RATES = (0.1, 0.2)\n")
     (tmp_path / "mine.py").write_text(GRID_FILE)
     return tmp_path / "mine.py"

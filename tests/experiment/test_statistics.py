@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 import scipy.stats
 
 from rilco.experiment.statistics import (
+    Interval,
     estimate,
     final_return,
     holm,
@@ -83,7 +85,7 @@ def test_probability_of_improvement_counts_every_task_alike() -> None:
     assert probability_of_improvement([always[0], never[0]], [always[1], never[1]]).value == 0.5
 
 
-def check_tails(interval, values):
+def check_tails(interval: Interval, values: Sequence[float] | np.ndarray) -> None:
     """The interval's ends cut 2.5% off either side of a discrete distribution, whose steps may hold more."""
     values = np.asarray(values)
     assert (values < interval.low - 1e-9).mean() <= 0.03
@@ -96,7 +98,7 @@ def test_intervals_against_all_possible_resamples() -> None:
     tasks = [np.array([0.0, 1.0, 5.0]), np.array([2.0, 2.5, 7.0])]
     rivals = [np.array([1.0, 2.0]), np.array([2.0, 9.0])]
 
-    def draws(runs):
+    def draws(runs: np.ndarray) -> list[np.ndarray]:
         return [np.array(draw) for draw in itertools.product(runs, repeat=len(runs))]
 
     means = [interquartile_mean(np.concatenate(pair)) for pair in itertools.product(*map(draws, tasks))]

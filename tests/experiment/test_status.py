@@ -50,14 +50,14 @@ def said(shown: io.StringIO) -> Said:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch):
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """A clock to set."""
     now = [1000.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     return now
 
 
-def learn(board, name, iterations: int):
+def learn(board: Board, name: str, iterations: int) -> None:
     """Metrics of so many iterations, whatever was there before."""
     folder, config = board.out / name, board.rows[name].job.config
     if folder.exists():

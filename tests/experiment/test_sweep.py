@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,9 @@ class Pretender:
         self.stopped = True
 
 
-def pretend(tmp_path: Path, ends, stop=None, count=5, writes=True):
+def pretend(
+    tmp_path: Path, ends: dict[str, str], stop: StopSignal | None = None, count: int = 5, writes: bool = True
+) -> tuple[Pretender, Board, dict[str, str], str]:
     jobs = make_jobs([(f"run{seed}", tiny(seed=seed)) for seed in range(count)])
     shown = io.StringIO()
     line = StatusLine(console=Console(file=shown, width=200))
@@ -99,7 +102,7 @@ def test_when_asked_to_stop_nothing_new_begins(tmp_path: Path, monkeypatch: pyte
     stop = StopSignal()
     poll = Pretender.poll
 
-    def stop_after_one(self, seconds):
+    def stop_after_one(self: Pretender, seconds: float) -> list[tuple[Job, str]]:
         ended = poll(self, seconds)
         stop.signum = signal.SIGINT
         return ended
@@ -135,7 +138,13 @@ def test_only_a_cluster_may_let_a_run_wait_that_was_handed_over() -> None:
         (3, 16, 5, (3, 5)),
     ],
 )
-def test_cores_are_shared(monkeypatch: pytest.MonkeyPatch, runs, jobs, workers: int | None, expected) -> None:
+def test_cores_are_shared(
+    monkeypatch: pytest.MonkeyPatch,
+    runs: int,
+    jobs: int | None,
+    workers: int | None,
+    expected: tuple[int, int],
+) -> None:
     monkeypatch.setattr("rilco.experiment.local.num_workers", lambda: 8)
     assert share_cores(runs, jobs, workers) == expected
 
@@ -183,7 +192,7 @@ def assert_checkpointed(folder: Path) -> None:
     assert json.loads(newest.read_text())["iteration"] == len(logged)
 
 
-def wait_until(condition, process: subprocess.Popen) -> None:
+def wait_until(condition: Callable[[], object], process: subprocess.Popen) -> None:
     while not condition():
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
@@ -249,7 +258,7 @@ def test_ctrl_c_lets_all_runs_checkpoint_and_the_next_call_goes_on_exactly(tmp_p
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["second Ctrl-C", "kill -9"])
-def test_nothing_is_left_behind(tmp_path: Path, how) -> None:
+def test_nothing_is_left_behind(tmp_path: Path, how: str) -> None:
     out = tmp_path / "out"
     process = start_sweep(grid_file(tmp_path, 10_000_000), "--out", out, "--workers", 1, "--jobs", 2)
     runs = [out / "good" / f"seed-{seed}" for seed in (1, 2)]

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +19,7 @@ def send(signum: int) -> None:
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
-def test_the_first_is_noted_and_the_second_obeyed(signum):
+def test_the_first_is_noted_and_the_second_obeyed(signum: signal.Signals) -> None:
     with StopSignal() as stop:
         send(signum)
         assert stop.requested
@@ -27,7 +28,7 @@ def test_the_first_is_noted_and_the_second_obeyed(signum):
     assert exit_code(caught.value) == 128 + signum
 
 
-def test_after_a_sigterm_what_hangs_is_not_waited_for():
+def test_after_a_sigterm_what_hangs_is_not_waited_for() -> None:
     with StopSignal(patience=0.2):
         send(signal.SIGTERM)
         with pytest.raises(Interrupted) as caught:
@@ -35,7 +36,7 @@ def test_after_a_sigterm_what_hangs_is_not_waited_for():
     assert caught.value.signum == signal.SIGTERM
 
 
-def test_once_it_is_over_nothing_happens_any_more():
+def test_once_it_is_over_nothing_happens_any_more() -> None:
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)]
     with StopSignal(patience=0.2) as stop:
         send(signal.SIGTERM)
@@ -44,7 +45,7 @@ def test_once_it_is_over_nothing_happens_any_more():
     assert handlers == [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)]
 
 
-def test_within_itself_only_the_outermost_listens():
+def test_within_itself_only_the_outermost_listens() -> None:
     handler = signal.getsignal(signal.SIGTERM)
     with StopSignal() as stop:
         with stop:
@@ -54,7 +55,7 @@ def test_within_itself_only_the_outermost_listens():
     assert signal.getsignal(signal.SIGTERM) == handler
 
 
-def test_at_once_the_first_is_obeyed():
+def test_at_once_the_first_is_obeyed() -> None:
     with StopSignal() as stop:
         with pytest.raises(Interrupted), stop.at_once():
             send(signal.SIGTERM)
@@ -62,7 +63,7 @@ def test_at_once_the_first_is_obeyed():
             raise AssertionError("not reached")
 
 
-def test_and_later_only_the_second_again():
+def test_and_later_only_the_second_again() -> None:
     with StopSignal() as stop:
         with stop.at_once():
             pass
@@ -79,7 +80,9 @@ def test_and_later_only_the_second_again():
         "sweep paper --only task=hopper --jobs 1",
     ],
 )
-def test_a_command_that_makes_standard_demonstrations_stops_at_the_first_signal(tmp_path, command, signum):
+def test_a_command_that_makes_standard_demonstrations_stops_at_the_first_signal(
+    tmp_path: Path, command: str, signum: signal.Signals
+) -> None:
     """As from a terminal: the signal comes once the command says what it is making."""
     environment = {**os.environ, "RILCO_CACHE": str(tmp_path / "cache")}
     start = "from rilco.cli import main; main()"

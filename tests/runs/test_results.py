@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,14 +11,14 @@ from tests.experiment.tiny import fake_run, metrics_line, tiny
 
 from rilco.config import RunConfig
 from rilco.errors import RunError
-from rilco.runs.results import is_thinned, read_results, thin
+from rilco.runs.results import Results, is_thinned, read_results, thin
 
 
-def reasons(results) -> dict[str, str]:
+def reasons(results: Results) -> dict[str, str]:
     return {item.path.name: item.reason for item in results.skipped}
 
 
-def test_runs_at_any_depth_with_their_evaluations(tmp_path):
+def test_runs_at_any_depth_with_their_evaluations(tmp_path: Path) -> None:
     fake_run(tmp_path / "a" / "b" / "deep", tiny(seed=1))
     fake_run(tmp_path / "shallow", tiny(seed=2), iterations=7)
     runs, skipped = read_results(tmp_path)
@@ -33,17 +34,17 @@ def test_runs_at_any_depth_with_their_evaluations(tmp_path):
     assert (shallow.finished, shallow.done) == (False, 140)
 
 
-def test_a_run_folder_itself_can_be_read(tmp_path):
+def test_a_run_folder_itself_can_be_read(tmp_path: Path) -> None:
     fake_run(tmp_path / "run", tiny())
     assert [run.path for run in read_results(tmp_path / "run").runs] == [tmp_path / "run"]
 
 
-def test_no_such_folder(tmp_path):
+def test_no_such_folder(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="no such folder"):
         read_results(tmp_path / "nothing")
 
 
-def test_a_line_that_is_being_written_does_not_count(tmp_path):
+def test_a_line_that_is_being_written_does_not_count(tmp_path: Path) -> None:
     run = fake_run(tmp_path / "run", tiny(), iterations=4)
     with (run / "metrics.jsonl").open("a") as file:
         file.write('{"iteration":5,"transitions":100,"eval_return":5')
@@ -53,14 +54,14 @@ def test_a_line_that_is_being_written_does_not_count(tmp_path):
     assert skipped == []
 
 
-def test_a_run_that_has_logged_nothing(tmp_path):
+def test_a_run_that_has_logged_nothing(tmp_path: Path) -> None:
     run = fake_run(tmp_path / "run", tiny())
     (run / "metrics.jsonl").unlink()
     (record,), _ = read_results(tmp_path)
     assert (record.finished, record.done, len(record.returns)) == (False, 0, 0)
 
 
-def damage_line(run, number, text):
+def damage_line(run: Path, number: int, text: str) -> None:
     lines = (run / "metrics.jsonl").read_text().splitlines()
     lines[number - 1] = text
     (run / "metrics.jsonl").write_text("\n".join(lines) + "\n")
@@ -80,7 +81,7 @@ def damage_line(run, number, text):
         (10, "half a li", "line 10 is not a line"),
     ],
 )
-def test_torn_metrics_are_skipped_and_listed(tmp_path, number, text, said):
+def test_torn_metrics_are_skipped_and_listed(tmp_path: Path, number: int, text: str, said: str) -> None:
     fake_run(tmp_path / "whole", tiny(seed=1))
     damage_line(fake_run(tmp_path / "torn", tiny(seed=2)), number, text)
     results = read_results(tmp_path)
@@ -88,7 +89,7 @@ def test_torn_metrics_are_skipped_and_listed(tmp_path, number, text, said):
     assert said in reasons(results)["torn"]
 
 
-def test_foreign_files_and_other_versions_are_skipped_and_listed(tmp_path):
+def test_foreign_files_and_other_versions_are_skipped_and_listed(tmp_path: Path) -> None:
     fake_run(tmp_path / "good", tiny())
     old = fake_run(tmp_path / "old", tiny(seed=2)) / "config.json"
     old.write_text(old.read_text().replace("rilco-run-2", "rilco-run-0"))
@@ -114,7 +115,7 @@ def test_foreign_files_and_other_versions_are_skipped_and_listed(tmp_path):
     assert "not a run" in said["table.csv"]
 
 
-def test_of_duplicates_the_furthest_is_used(tmp_path):
+def test_of_duplicates_the_furthest_is_used(tmp_path: Path) -> None:
     fake_run(tmp_path / "a", tiny(), iterations=4)
     fake_run(tmp_path / "b", tiny(steps=400))
     fake_run(tmp_path / "c", tiny(evaluate_every=20), iterations=6)
@@ -125,14 +126,14 @@ def test_of_duplicates_the_furthest_is_used(tmp_path):
     assert f"the same run as {tmp_path / 'b'}" in reasons(results)["a"]
 
 
-def test_runs_whose_learning_rate_decays_over_another_length_are_no_duplicates(tmp_path):
+def test_runs_whose_learning_rate_decays_over_another_length_are_no_duplicates(tmp_path: Path) -> None:
     decay = {"acktr.learning_rate_decay": True}
     fake_run(tmp_path / "a", tiny(steps=200, **decay))
     fake_run(tmp_path / "b", tiny(steps=400, **decay))
     assert len(read_results(tmp_path).runs) == 2
 
 
-def test_a_link_to_a_folder_above_ends(tmp_path):
+def test_a_link_to_a_folder_above_ends(tmp_path: Path) -> None:
     fake_run(tmp_path / "runs" / "run", tiny())
     (tmp_path / "runs" / "loop").symlink_to(tmp_path / "runs")
     runs, skipped = read_results(tmp_path)
@@ -143,7 +144,7 @@ def test_a_link_to_a_folder_above_ends(tmp_path):
 # -- thinning ------------------------------------------------------------------------------------
 
 
-def test_a_thinned_copy_reads_the_same_and_is_small(tmp_path):
+def test_a_thinned_copy_reads_the_same_and_is_small(tmp_path: Path) -> None:
     fake_run(tmp_path / "runs" / "x" / "finished", tiny(seed=1))
     fake_run(tmp_path / "runs" / "half", tiny(seed=2), iterations=8)
     copied, skipped = thin(tmp_path / "runs", tmp_path / "thin")
@@ -164,7 +165,7 @@ def test_a_thinned_copy_reads_the_same_and_is_small(tmp_path):
     assert set(lines[0]) == {"transitions", "seconds", "eval_return", "eval_std", "eval_length"}
 
 
-def test_thinning_again_brings_copies_up_to_date_but_never_back(tmp_path):
+def test_thinning_again_brings_copies_up_to_date_but_never_back(tmp_path: Path) -> None:
     fake_run(tmp_path / "runs" / "run", tiny(), iterations=4)
     fake_run(tmp_path / "later" / "run", tiny())
     thin(tmp_path / "runs", tmp_path / "thin")
@@ -176,7 +177,7 @@ def test_thinning_again_brings_copies_up_to_date_but_never_back(tmp_path):
     assert read_results(tmp_path / "thin").runs[0].finished
 
 
-def test_thinning_does_not_write_over_what_is_something_else(tmp_path):
+def test_thinning_does_not_write_over_what_is_something_else(tmp_path: Path) -> None:
     fake_run(tmp_path / "runs" / "run", tiny())
     real = fake_run(tmp_path / "real" / "run", tiny())
     before = (real / "metrics.jsonl").read_bytes()
@@ -190,7 +191,7 @@ def test_thinning_does_not_write_over_what_is_something_else(tmp_path):
             thin(tmp_path / "runs", out)
 
 
-def test_thinned_copies_do_not_name_this_machine(tmp_path):
+def test_thinned_copies_do_not_name_this_machine(tmp_path: Path) -> None:
     config = RunConfig(method="ril-co", demos=(str(tmp_path / "secret" / "demos.npz"),), steps=640)
     fake_run(tmp_path / "runs" / "run", config)
     (copy,), _ = thin(tmp_path / "runs", tmp_path / "thin")
@@ -199,14 +200,14 @@ def test_thinned_copies_do_not_name_this_machine(tmp_path):
     assert len(thin(tmp_path / "runs", tmp_path / "thin").runs) == 1  # and can be thinned again
 
 
-def test_a_run_that_logged_nothing_is_not_copied(tmp_path):
+def test_a_run_that_logged_nothing_is_not_copied(tmp_path: Path) -> None:
     (fake_run(tmp_path / "runs" / "run", tiny()) / "metrics.jsonl").unlink()
     copied, skipped = thin(tmp_path / "runs", tmp_path / "thin")
     assert copied == []
     assert "nothing was logged" in skipped[0].reason
 
 
-def test_a_run_that_is_never_evaluated_keeps_how_far_it_came(tmp_path):
+def test_a_run_that_is_never_evaluated_keeps_how_far_it_came(tmp_path: Path) -> None:
     config = tiny(evaluate_every=-1)
     run = fake_run(tmp_path / "runs" / "run", config)
     lines = [metrics_line(config, i) for i in range(1, 11)]

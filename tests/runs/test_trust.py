@@ -78,7 +78,9 @@ def edit(file: Path, pattern: str, text: str) -> None:
         (r'"steps": 200', '"steps": 100', "steps: 200 -> 100"),
     ],
 )
-def test_a_configuration_that_was_edited_is_refused_and_nothing_is_changed(run, pattern, text, said):
+def test_a_configuration_that_was_edited_is_refused_and_nothing_is_changed(
+    run: Path, pattern: str, text: str, said: str
+) -> None:
     edit(run / "config.json", pattern, text)
     before = contents(run)
     with pytest.raises(RunError, match=rf"config\.json: was changed after the run began.*{re.escape(said)}"):
@@ -86,7 +88,7 @@ def test_a_configuration_that_was_edited_is_refused_and_nothing_is_changed(run, 
     assert contents(run) == before
 
 
-def test_a_run_may_be_moved_with_its_demonstrations(tmp_path):
+def test_a_run_may_be_moved_with_its_demonstrations(tmp_path: Path) -> None:
     """Only names count: a folder is of one machine. Their content has a fingerprint."""
     here, there = tmp_path / "here", tmp_path / "there"
     here.mkdir()
@@ -100,7 +102,7 @@ def test_a_run_may_be_moved_with_its_demonstrations(tmp_path):
     assert moved.metrics()[-1]["transitions"] == 400
 
 
-def test_a_changed_digit_of_the_metrics_is_found(run):
+def test_a_changed_digit_of_the_metrics_is_found(run: Path) -> None:
     edit(run / "metrics.jsonl", r'"policy_loss":(-?)\d', r'"policy_loss":\g<1>7')
     for read in (lambda: Run(run).metrics(), lambda: rilco.train(run, resume=True, steps=240, quiet=True)):
         with pytest.raises(RunError, match=r"metrics\.jsonl: its first \d+ bytes are not those"):
@@ -110,14 +112,14 @@ def test_a_changed_digit_of_the_metrics_is_found(run):
     assert "not those that the run wrote" in results.skipped[0].reason
 
 
-def test_what_comes_after_the_last_checkpoint_has_no_checksum_yet(run):
+def test_what_comes_after_the_last_checkpoint_has_no_checksum_yet(run: Path) -> None:
     with (run / "metrics.jsonl").open("a") as file:
         file.write('{"iteration":11,"transitions":220,"seconds":1.0}\n')
     assert Run(run).metrics()[-1]["transitions"] == 220
     assert written_metrics(run / "checkpoints").size < (run / "metrics.jsonl").stat().st_size
 
 
-def test_every_changed_bit_of_a_policy_is_found_or_harmless(tmp_path):
+def test_every_changed_bit_of_a_policy_is_found_or_harmless(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     layers = [(rng.normal(size=(2, 1)), rng.normal(size=1))]
     policy = Policy(np.zeros(2), np.ones(2), layers, np.zeros(1), {"task": "hopper", "return": 1.5})
@@ -139,7 +141,7 @@ def test_every_changed_bit_of_a_policy_is_found_or_harmless(tmp_path):
     assert found > 0.9 * len(data)
 
 
-def test_policies_of_the_first_version_are_read(tmp_path):
+def test_policies_of_the_first_version_are_read(tmp_path: Path) -> None:
     from safetensors.numpy import save_file
 
     policy = Policy(np.zeros(2), np.ones(2), [(np.ones((2, 1)), np.zeros(1))], np.zeros(1))
@@ -151,7 +153,7 @@ def test_policies_of_the_first_version_are_read(tmp_path):
 # -- damaged files -------------------------------------------------------------------------------
 
 
-def test_a_damaged_best_policy_is_found_before_anything_is_changed(tmp_path):
+def test_a_damaged_best_policy_is_found_before_anything_is_changed(tmp_path: Path) -> None:
     """Training may never write it again."""
     settings = {**SMALL, "evaluate_every": 60, "evaluation_episodes": 1}
     run = rilco.train(tmp_path / "run", env=env_id("Drift"), method="acktr", steps=200, **_how(settings)).path
@@ -197,7 +199,9 @@ def mutants(data: bytes, seed: int) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("name", ["config.json", "metrics.jsonl", "checkpoints/00000010.json"])
-def test_damage_is_our_error_and_leaves_the_other_runs_alone(trained, tmp_path, name):
+def test_damage_is_our_error_and_leaves_the_other_runs_alone(
+    trained: Path, tmp_path: Path, name: str
+) -> None:
     config = RunConfig.load(trained)
     run = shutil.copytree(trained, tmp_path / "runs" / "damaged")
     fake_run(tmp_path / "runs" / "whole", tiny(seed=9))
@@ -234,7 +238,7 @@ def test_damage_is_our_error_and_leaves_the_other_runs_alone(trained, tmp_path, 
         ("format", ["rilco-run-2"]),
     ],
 )
-def test_wrong_types_in_a_configuration_are_named(tmp_path, name, value):
+def test_wrong_types_in_a_configuration_are_named(tmp_path: Path, name: str, value: object) -> None:
     run = fake_run(tmp_path / "run", tiny())
     table = json.loads((run / "config.json").read_text())
     (run / "config.json").write_text(json.dumps({**table, name: value}))
@@ -242,7 +246,7 @@ def test_wrong_types_in_a_configuration_are_named(tmp_path, name, value):
         RunConfig.load(run)
 
 
-def test_a_sweep_goes_on_without_a_run_that_cannot_be_read(tmp_path):
+def test_a_sweep_goes_on_without_a_run_that_cannot_be_read(tmp_path: Path) -> None:
     jobs = make_jobs([(f"run{seed}", tiny(seed=seed)) for seed in range(2)])
     fake_run(tmp_path / "run0", tiny(seed=0))
     (fake_run(tmp_path / "run1", tiny(seed=1)) / "config.json").write_bytes(b"\xff\xfe\x00")
@@ -257,7 +261,9 @@ def test_a_sweep_goes_on_without_a_run_that_cannot_be_read(tmp_path):
 @pytest.mark.parametrize(
     "data", [b"", b"\xff", b"[]", b"{}", b'{"transitions": "many"}', b'{"seconds": NaN}']
 )
-def test_what_a_run_in_phases_remembers_is_read_with_care(tmp_path, record, data):
+def test_what_a_run_in_phases_remembers_is_read_with_care(
+    tmp_path: Path, record: type[Audited | Practice | Combined], data: bytes
+) -> None:
     (tmp_path / "record.json").write_bytes(data)
     with pytest.raises(RunError, match=r"record\.json"):
         read_record(record, tmp_path / "record.json")
@@ -266,7 +272,9 @@ def test_what_a_run_in_phases_remembers_is_read_with_care(tmp_path, record, data
 # -- what is left behind -------------------------------------------------------------------------
 
 
-def test_a_temporary_folder_is_gone_after_a_kill_and_not_before(tmp_path, monkeypatch):
+def test_a_temporary_folder_is_gone_after_a_kill_and_not_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     code = "import sys; from rilco.files import scratch\nwith scratch('audit') as folder:\n print(folder, flush=True); sys.stdin.read()"
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
@@ -292,7 +300,7 @@ def test_a_temporary_folder_is_gone_after_a_kill_and_not_before(tmp_path, monkey
     assert not list(tmp_path.iterdir())
 
 
-def test_what_a_killed_process_left_half_written_is_removed(run):
+def test_what_a_killed_process_left_half_written_is_removed(run: Path) -> None:
     places = ["", "policy/", "policy/snapshots/", "checkpoints/"]
     for place in places:
         (run / place).mkdir(exist_ok=True)
@@ -305,7 +313,9 @@ def test_what_a_killed_process_left_half_written_is_removed(run):
 
 
 @pytest.mark.parametrize("env", ["Forgetful", "Moody", "Drift"])
-def test_that_an_environment_does_not_repeat_is_said_and_kept(tmp_path, env, recwarn):
+def test_that_an_environment_does_not_repeat_is_said_and_kept(
+    tmp_path: Path, env: str, recwarn: pytest.WarningsRecorder
+) -> None:
     out = tmp_path / "run"
     rilco.train(out, env=env_id(env), method="acktr", steps=60, **_how(SETTINGS))
     rilco.train(out, resume=True, steps=120, workers=1, quiet=True)
@@ -318,7 +328,7 @@ def test_that_an_environment_does_not_repeat_is_said_and_kept(tmp_path, env, rec
 
 
 @pytest.mark.slow
-def test_damaged_programs_in_the_cache_are_compiled_again_and_change_nothing(tmp_path):
+def test_damaged_programs_in_the_cache_are_compiled_again_and_change_nothing(tmp_path: Path) -> None:
     """JAX writes them in place, so a kill or a full disk leaves halves."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("JAX_")}
     environment |= {"RILCO_CACHE": str(tmp_path / "cache"), "JAX_PLATFORMS": "cpu"}
