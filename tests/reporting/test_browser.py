@@ -6,19 +6,20 @@ from typing import Any
 
 import pytest
 from tests.judging.browser import browser, downloads, emulate, needs_chromium  # noqa: F401 (fixtures)
+from tests.reporting.conftest import Report
 
 pytestmark = [pytest.mark.slow, needs_chromium]
 
 
 @pytest.fixture(params=[390, 800, 1600])
-def page(request: pytest.FixtureRequest, browser: Any, report) -> Any:  # noqa: F811 (the fixture imported above)
+def page(request: pytest.FixtureRequest, browser: Any, report: Report) -> Any:  # noqa: F811 (the fixture imported above)
     """The report's page in a window of a phone's, a tablet's and a desk's width."""
     emulate(browser, width=request.param, height=900)
     browser.get(report.page.as_uri())
     return browser
 
 
-def test_nothing_sticks_out_sideways(page) -> None:
+def test_nothing_sticks_out_sideways(page: Any) -> None:
     width, inner = page.execute_script("return [document.documentElement.scrollWidth, window.innerWidth]")
     assert width <= inner
     # Nor is anything cut off: whatever is wider than the window scrolls in a box of its own.
@@ -30,11 +31,11 @@ def test_nothing_sticks_out_sideways(page) -> None:
     assert outside == []
 
 
-def test_no_complaint_in_the_console(page) -> None:
+def test_no_complaint_in_the_console(page: Any) -> None:
     assert [entry for entry in page.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
 
 
-def test_every_image_is_drawn_and_described(page) -> None:
+def test_every_image_is_drawn_and_described(page: Any) -> None:
     broken = page.execute_script(
         "return [...document.images].filter(i => !i.complete || !i.naturalWidth || !i.alt).length"
     )
@@ -42,7 +43,7 @@ def test_every_image_is_drawn_and_described(page) -> None:
     assert page.execute_script("return document.images.length") > 8
 
 
-def test_tables_scroll_inside_their_box_by_keyboard_too(page) -> None:
+def test_tables_scroll_inside_their_box_by_keyboard_too(page: Any) -> None:
     boxes = page.execute_script(
         """return [...document.querySelectorAll('.scroll')].map(
              e => [e.scrollWidth > e.clientWidth + 1, getComputedStyle(e).overflowX, e.tabIndex])"""
@@ -52,7 +53,7 @@ def test_tables_scroll_inside_their_box_by_keyboard_too(page) -> None:
         assert any(scrolls for scrolls, _, _ in boxes)
 
 
-def test_anchors_lead_to_their_section(page) -> None:
+def test_anchors_lead_to_their_section(page: Any) -> None:
     links = page.find_elements("css selector", "nav a")
     assert len(links) > 8
     for link in (links[0], links[-1], links[2]):
@@ -65,7 +66,7 @@ def test_anchors_lead_to_their_section(page) -> None:
         assert -2 <= top < height
 
 
-def test_text_has_enough_contrast(page) -> None:
+def test_text_has_enough_contrast(page: Any) -> None:
     """WCAG AA: 4.5 to 1 for all text on the page's white."""
     ratios = page.execute_script(
         """const light = c => { const v = c / 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4 };

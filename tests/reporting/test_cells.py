@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from tests.reporting.runs import EVERY, add_cells, write_run
 
 from rilco.experiment.published import CellKey, load_published, paper
-from rilco.reporting.cells import cell_key, changed_settings, sort_results
+from rilco.reporting.cells import Sorted, cell_key, changed_settings, sort_results
 from rilco.runs.results import read_results
 
 KEY = CellKey("halfcheetah", "policy", 0.4, "ril-co")
 
 
-def sort(root):
+def sort(root: Path) -> Sorted:
     return sort_results(read_results(root))
 
 
-def reasons(found):
+def reasons(found: Sorted) -> dict[str, str]:
     return {run.path.name: reason for run, reason in found.aside}
 
 
@@ -32,7 +33,9 @@ def test_seeds_of_a_cell_are_put_together(tmp_path: Path) -> None:
     assert set(found.cells) == {KEY, KEY._replace(method="gail-ap")}
     cell = found.cells[KEY]
     # 7 evaluations lie within the last 640,000 transitions, since they are 99,840 apart
-    assert cell.final == (15.0, pytest.approx(5.0), 2)
+    mean, stderr, seeds = cell.final
+    assert (mean, seeds) == (15.0, 2)
+    assert stderr == pytest.approx(5.0)
     assert cell.lengths == [20 * EVERY] * 2
     assert not found.aside
 
@@ -121,7 +124,7 @@ def test_of_two_runs_of_a_seed_the_longer_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "settings", [{"demos": ("data/Ant-Gaussian.npz",)}, {"demos": (), "demo_kind": "gaussian"}]
 )
-def test_gaussian_noise_is_a_cell_of_its_own(tmp_path: Path, settings) -> None:
+def test_gaussian_noise_is_a_cell_of_its_own(tmp_path: Path, settings: dict[str, Any]) -> None:
     write_run(tmp_path / "a", [1.0], task="ant")
     write_run(tmp_path / "b", [2.0], task="ant", **settings)
     finals = {key.noise: cell.final.mean for key, cell in sort(tmp_path).cells.items()}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -10,28 +12,31 @@ from tests.reporting.runs import EVERY, add_cells, write_run
 
 from rilco.experiment.published import MAIN, CellKey, load_published
 from rilco.reporting.aggregate import experts, scores_at
-from rilco.reporting.cells import sort_results
+from rilco.reporting.cells import Cell, sort_results
 from rilco.reporting.drawing import draw_figure
 from rilco.reporting.figures import draw_curves, draw_finals, draw_scores, main_methods, report_figures
 from rilco.reporting.style import in_order, method_style
 from rilco.runs.results import read_results
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 pytest.importorskip("matplotlib")
 KEY = CellKey("hopper", "policy", 0.4, "ril-co")
 
 
 @pytest.fixture
-def axes():
+def axes() -> Axes:
     from matplotlib.figure import Figure
 
     return Figure().add_subplot()
 
 
-def cells_of(root):
+def cells_of(root: Path) -> Mapping[CellKey, Cell]:
     return sort_results(read_results(root)).cells
 
 
-def lines(axes, method, *, dashed):
+def lines(axes: Axes, method: str, *, dashed: bool) -> list[np.ndarray]:
     """Points of the lines in a method's colour."""
     colour = method_style(method).colour
     return [
@@ -43,7 +48,7 @@ def lines(axes, method, *, dashed):
     ]
 
 
-def markers(axes, method, *, hollow=False):
+def markers(axes: Axes, method: str, *, hollow: bool = False) -> list[tuple[float, ...]]:
     style = method_style(method)
     return [
         tuple(point)
@@ -55,7 +60,7 @@ def markers(axes, method, *, hollow=False):
     ]
 
 
-def test_final_panel_shows_ours_and_the_published(axes, tmp_path: Path) -> None:
+def test_final_panel_shows_ours_and_the_published(axes: Axes, tmp_path: Path) -> None:
     add_cells(tmp_path, "ril-co", tasks=("hopper",), rates=(0.0, 0.4))
     cells = cells_of(tmp_path)
     draw_finals(axes, "hopper", ["ril-co", "bc"], cells)
@@ -74,7 +79,7 @@ def test_final_panel_shows_ours_and_the_published(axes, tmp_path: Path) -> None:
     assert not markers(axes, "bc")
 
 
-def test_methods_of_one_rate_stand_apart_and_beside_their_rate(axes, tmp_path: Path) -> None:
+def test_methods_of_one_rate_stand_apart_and_beside_their_rate(axes: Axes, tmp_path: Path) -> None:
     methods = ["ril-co", "gail-logistic", "gail-ap", "gail-unhinged", "fairl", "vild", "bc"]
     for method in methods:
         add_cells(tmp_path, method, tasks=("hopper",), rates=(0.3, 0.4))
@@ -85,14 +90,14 @@ def test_methods_of_one_rate_stand_apart_and_beside_their_rate(axes, tmp_path: P
     np.testing.assert_allclose(np.mean(np.reshape(places, (2, len(methods))), axis=1), [0.3, 0.4])
 
 
-def test_runs_as_long_as_the_papers_need_no_hollow_markers(axes, tmp_path: Path) -> None:
+def test_runs_as_long_as_the_papers_need_no_hollow_markers(axes: Axes, tmp_path: Path) -> None:
     write_run(tmp_path / "a", np.arange(40.0), every=499_200)
     draw_finals(axes, "halfcheetah", ["ril-co"], cells_of(tmp_path))
     assert markers(axes, "ril-co")
     assert not markers(axes, "ril-co", hollow=True)
 
 
-def test_curve_panel_goes_as_far_as_ours(axes, tmp_path: Path) -> None:
+def test_curve_panel_goes_as_far_as_ours(axes: Axes, tmp_path: Path) -> None:
     add_cells(tmp_path, "ril-co", tasks=("hopper",), evaluations=30)
     cells = cells_of(tmp_path)
     draw_curves(axes, "hopper", ("policy", 0.4), ["ril-co", "bc"], cells)
@@ -106,13 +111,13 @@ def test_curve_panel_goes_as_far_as_ours(axes, tmp_path: Path) -> None:
     assert published[-1, 0] >= end
 
 
-def test_a_run_with_one_evaluation_can_be_drawn(axes, tmp_path: Path) -> None:
+def test_a_run_with_one_evaluation_can_be_drawn(axes: Axes, tmp_path: Path) -> None:
     write_run(tmp_path / "a", [5.0], task="hopper")
     draw_curves(axes, "hopper", ("policy", 0.4), ["ril-co"], cells_of(tmp_path))
     assert markers(axes, "ril-co") == [(EVERY / 1e6, 5.0)]
 
 
-def test_score_panel(axes, tmp_path: Path) -> None:
+def test_score_panel(axes: Axes, tmp_path: Path) -> None:
     add_cells(tmp_path, "ril-co", "gail-ap", tasks=("hopper", "ant"))
     expert = experts()
     scores = scores_at(0.4, cells_of(tmp_path), expert)

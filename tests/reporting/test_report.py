@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tests.reporting.conftest import Report
 from tests.reporting.runs import add_cells, write_run
 
 from rilco.cli import cli
@@ -41,12 +42,12 @@ class Page(HTMLParser):
         self.close()
         assert self.open == []
 
-    def handle_starttag(self, tag, attrs):
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
         if tag not in self.VOID:
             self.open.append(tag)
 
-    def handle_endtag(self, tag):
+    def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
 
     def all(self, tag: str) -> list[dict[str, str | None]]:
@@ -58,7 +59,7 @@ def words(html: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html.split("</style>")[1]))
 
 
-def test_figures_are_also_files(report) -> None:
+def test_figures_are_also_files(report: Report) -> None:
     names = {file.name for file in (report.page.parent / "figures").iterdir()}
     wanted = (
         "final",
@@ -76,7 +77,7 @@ def test_figures_are_also_files(report) -> None:
         assert file.read_bytes().startswith(magic)
 
 
-def test_the_page_needs_nothing_beside_it(report) -> None:
+def test_the_page_needs_nothing_beside_it(report: Report) -> None:
     page = Page(report.html)
     assert all(image["src"].startswith("data:image/") for image in page.all("img"))
     assert not page.all("script")
@@ -85,7 +86,7 @@ def test_the_page_needs_nothing_beside_it(report) -> None:
     assert "url(" not in report.html.split("</style>")[0]
 
 
-def test_every_image_has_words_and_every_link_a_target(report) -> None:
+def test_every_image_has_words_and_every_link_a_target(report: Report) -> None:
     page = Page(report.html)
     assert page.all("img")
     assert all(len(image["alt"]) > 20 for image in page.all("img"))
@@ -99,19 +100,19 @@ def test_every_image_has_words_and_every_link_a_target(report) -> None:
             assert (report.page.parent / href).is_file()
 
 
-def test_tables_have_headers_for_rows_and_columns(report) -> None:
+def test_tables_have_headers_for_rows_and_columns(report: Report) -> None:
     page = Page(report.html)
     assert len(page.all("table")) == len(page.all("caption")) > 5
     assert {header["scope"] for header in page.all("th")} >= {"col", "row", "rowgroup"}
 
 
-def test_names_cannot_become_tags(report) -> None:
+def test_names_cannot_become_tags(report: Report) -> None:
     assert "<b>bold" not in report.html
     assert "&lt;b&gt;bold" in report.html
     assert "notes &amp; more.txt" in report.html
 
 
-def test_what_was_skipped_or_left_out_is_listed_with_its_reason(report) -> None:
+def test_what_was_skipped_or_left_out_is_listed_with_its_reason(report: Report) -> None:
     text = words(report.html)
     assert "num_envs = 16" in text
     assert "this version reads" in text
@@ -121,7 +122,7 @@ def test_what_was_skipped_or_left_out_is_listed_with_its_reason(report) -> None:
     assert str(report.results) not in report.html  # paths are shown without the folders of one machine
 
 
-def test_final_table_shows_ours_beside_both_published_values(report) -> None:
+def test_final_table_shows_ours_beside_both_published_values(report: Report) -> None:
     from rilco.experiment.published import CellKey
     from rilco.reporting.cells import sort_results
     from rilco.reporting.tables import estimate_text
@@ -138,7 +139,7 @@ def test_final_table_shows_ours_beside_both_published_values(report) -> None:
         assert f">{text}</td>" in row
 
 
-def test_runs_of_the_users_own_environment_are_shown(report) -> None:
+def test_runs_of_the_users_own_environment_are_shown(report: Report) -> None:
     assert "Pendulum-v1" in words(report.html)
     assert "Other environments" in words(report.html)
 
@@ -167,14 +168,14 @@ def test_a_folder_of_nothing_but_torn_runs_says_why(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("evaluations", [0, 1])
-def test_a_single_run_that_has_hardly_begun(tmp_path: Path, evaluations) -> None:
+def test_a_single_run_that_has_hardly_begun(tmp_path: Path, evaluations: int) -> None:
     write_run(tmp_path / "results" / "one", np.ones(evaluations), finished=False)
     html = write_report(tmp_path / "results", tmp_path / "out").read_text()
     Page(html)
     assert ("not evaluated yet" if evaluations == 0 else "Runs that are not finished yet: 1.") in words(html)
 
 
-def test_a_method_that_the_paper_does_not_have(tmp_path: Path, undrawn) -> None:
+def test_a_method_that_the_paper_does_not_have(tmp_path: Path, undrawn: None) -> None:
     root = add_cells(tmp_path / "results", "ril-co", evaluations=3)
     write_run(root / "new", [1.0] * 3, method="gail", demos=("policy.npz",))
     html = write_report(root, tmp_path / "out").read_text()
@@ -182,7 +183,7 @@ def test_a_method_that_the_paper_does_not_have(tmp_path: Path, undrawn) -> None:
     assert "&#x27;gail&#x27;" in html  # among the methods of a figure
 
 
-def test_stale_figures_go_and_other_files_stay(tmp_path: Path, undrawn) -> None:
+def test_stale_figures_go_and_other_files_stay(tmp_path: Path, undrawn: None) -> None:
     out = tmp_path / "out" / "figures"
     out.mkdir(parents=True)
     (out / "curves-0.3.png").write_bytes(b"old")
@@ -212,7 +213,7 @@ def test_without_matplotlib_it_says_what_to_install(tmp_path: Path, monkeypatch:
 # -- the command ----------------------------------------------------------------------
 
 
-def test_the_command(tmp_path: Path, undrawn) -> None:
+def test_the_command(tmp_path: Path, undrawn: None) -> None:
     write_run(tmp_path / "results" / "one", [])
     out = tmp_path / "out"
     result = CliRunner().invoke(cli, ["report", str(tmp_path / "results"), "--out", str(out)])

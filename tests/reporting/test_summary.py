@@ -8,7 +8,7 @@ import pytest
 from tests.reporting.runs import add_cells, write_run
 
 from rilco.experiment.published import CellKey, load_published
-from rilco.reporting.cells import sort_results
+from rilco.reporting.cells import Sorted, sort_results
 from rilco.reporting.seeds import compare_seeds
 from rilco.reporting.style import millions, number
 from rilco.reporting.summary import caveats, summary
@@ -16,16 +16,16 @@ from rilco.runs.results import read_results
 from rilco.words import listed
 
 
-def found(root):
+def found(root: Path) -> Sorted:
     return sort_results(read_results(root))
 
 
-def sentences(root):
+def sentences(root: Path) -> str:
     runs = found(root)
     return " ".join(summary(runs, compare_seeds(runs.cells)))
 
 
-def final_runs(root, task, rate, **finals):
+def final_runs(root: Path, task: str, rate: float, **finals: float) -> None:
     """Two seeds a method, a little apart, around these final returns."""
     for method, value in finals.items():
         for seed in (1, 2):
@@ -124,7 +124,7 @@ def test_unfinished_and_skipped_are_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "value, text", [(1999.6, "2,000"), (-3.2, "−3"), (-0.2, "0"), (0.0, "0"), (-12345.0, "−12,345")]
 )
-def test_numbers(value, text: str) -> None:
+def test_numbers(value: float, text: str) -> None:
     assert number(value) == text
 
 
@@ -139,7 +139,7 @@ def test_numbers(value, text: str) -> None:
         (0, "0"),
     ],
 )
-def test_transitions(value, text: str) -> None:
+def test_transitions(value: int, text: str) -> None:
     assert millions(value) == text
 
 
