@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import time
+from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete
+
+Outcome = tuple[Any, float, bool, bool, dict[str, Any]]
+"""Of a step: observation, reward, terminated, truncated, info."""
 
 
 class Drift(gymnasium.Env):
@@ -18,32 +22,34 @@ class Drift(gymnasium.Env):
         self.observation_space = Box(-np.inf, np.inf, (2,), np.float32)
         self.action_space = Box(-1.0, 1.0, (1,), np.float32)
 
-    def reset(self, *, seed=None, options=None):
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
         self.place, self.age = self.np_random.normal(), 0
         self.length = int(self.np_random.integers(7, 13))
         return self._observe(), {}
 
-    def step(self, action):
+    def step(self, action: np.ndarray) -> Outcome:
         self.place += 0.1 * float(action[0]) + 0.01 * self.np_random.normal()
         self.age += 1
         return self._observe(), -abs(self.place), self.age >= self.length, False, {}
 
-    def _observe(self):
+    def _observe(self) -> Any:
         return np.array([self.place, self.age / 10], np.float32)
 
 
 class FarOff(Drift):
     """The point lies around 1000, and its return says where it began."""
 
-    def _observe(self):
+    def _observe(self) -> np.ndarray:
         return np.array([1000.0 + self.place, 1000.0 + self.age / 10], np.float32)
 
 
 class Hangs(Drift):
     """Never returns from its fifth step."""
 
-    def step(self, action):
+    def step(self, action: np.ndarray) -> Outcome:
         if self.age == 4:
             while True:
                 time.sleep(1)
@@ -57,7 +63,7 @@ class Slow(Drift):
         super().__init__()
         self.until = until
 
-    def step(self, action):
+    def step(self, action: np.ndarray) -> Outcome:
         if not (self.until and os.path.exists(self.until)):
             time.sleep(0.02)
         return super().step(action)
@@ -68,7 +74,7 @@ class Raises(Drift):
 
     total = 0
 
-    def step(self, action):
+    def step(self, action: np.ndarray) -> Outcome:
         self.total += 1
         if self.total > 30:
             raise RuntimeError("the gripper is stuck")
@@ -78,8 +84,9 @@ class Raises(Drift):
 class Dies(Drift):
     """Takes its process with it."""
 
-    def step(self, action):
+    def step(self, action: np.ndarray) -> Outcome:
         os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError("it is still there")
 
 
 class Explodes(Drift):
@@ -87,7 +94,7 @@ class Explodes(Drift):
 
     total = 0
 
-    def step(self, action):
+    def step(self, action: np.ndarray) -> Outcome:
         self.total += 1
         outcome = super().step(action)
         return (np.full(2, np.nan, np.float32), *outcome[1:]) if self.total > 60 else outcome
@@ -96,16 +103,18 @@ class Explodes(Drift):
 class Forgetful(Drift):
     """Not repeatable: pays no attention to its seed."""
 
-    def reset(self, *, seed=None, options=None):
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         return super().reset(seed=int.from_bytes(os.urandom(4)))
 
 
 class Moody(Drift):
     """Goes where its seed and actions say, but pays what it likes."""
 
-    def step(self, action):
-        obs, reward, *over = super().step(action)
-        return (obs, reward + int.from_bytes(os.urandom(4)) / 2**32, *over)
+    def step(self, action: np.ndarray) -> Outcome:
+        obs, reward, terminated, truncated, info = super().step(action)
+        return obs, reward + int.from_bytes(os.urandom(4)) / 2**32, terminated, truncated, info
 
 
 class Vehicle(gymnasium.Env):
@@ -117,12 +126,14 @@ class Vehicle(gymnasium.Env):
         self.observation_space = Box(-np.inf, np.inf, (2,), np.float32)
         self.action_space = Box(-np.inf, np.inf, (2,), np.float32)
 
-    def reset(self, *, seed=None, options=None):
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
         self.velocity, self.age = self.start(self.np_random), 0
         return self.velocity.astype(np.float32), {}
 
-    def step(self, action):
+    def step(self, action: np.ndarray) -> Outcome:
         self.velocity = self.drive(self.velocity, np.asarray(action, np.float64))
         self.age += 1
         return self.velocity.astype(np.float32), float(self.velocity.mean()), False, self.age >= 60, {}
@@ -147,7 +158,7 @@ class Units(Drift):
         bound = unit if bounded else np.inf
         self.action_space = Box(shift - bound, shift + bound, (1,), np.float32)
 
-    def step(self, action):
+    def step(self, action: np.ndarray) -> Outcome:
         return super().step(np.clip((action - self.shift) / self.unit, -1.0, 1.0))
 
 
@@ -158,7 +169,7 @@ class Steps(Drift):
         super().__init__()
         self.action_space, self.first = Discrete(3, start=start), start
 
-    def step(self, action):
+    def step(self, action: np.ndarray) -> Outcome:
         return super().step([4.0 * (int(action) - self.first - 1)])
 
 
@@ -169,7 +180,7 @@ class TwoSteps(Drift):
         super().__init__()
         self.action_space = MultiDiscrete([2, 3])
 
-    def step(self, action):
+    def step(self, action: np.ndarray) -> Outcome:
         assert action.shape == (2,)
         return super().step([4.0 * int(action[0]) * (int(action[1]) - 1)])
 
@@ -182,7 +193,7 @@ class Named(Steps):
         inner = Dict(y=Box(-np.inf, np.inf, (2,), np.float32), a=Discrete(2))
         self.observation_space = Dict(state=inner, clock=Box(-np.inf, np.inf, (1,), np.float32))
 
-    def _observe(self):
+    def _observe(self) -> dict[str, Any]:
         place, age = super()._observe()
         side = np.int64(place > 0)
         return {"state": {"y": np.array([place, age], np.float32), "a": side}, "clock": np.array([age])}
@@ -199,7 +210,9 @@ class Picture(Drift):
 class Grows(Drift):
     """Has one more number to see after each reset."""
 
-    def reset(self, *, seed=None, options=None):
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         obs, info = super().reset(seed=seed)
         size = self.observation_space.shape[0] + 1
         self.observation_space = Box(-np.inf, np.inf, (size,), np.float32)
@@ -209,7 +222,9 @@ class Grows(Drift):
 class Rewires(Drift):
     """Takes other actions once it is reset."""
 
-    def reset(self, *, seed=None, options=None):
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
         self.action_space = Discrete(2)
         return super().reset(seed=seed)
 
@@ -224,21 +239,21 @@ class Swells(Drift):
         Swells.made += 1
         self.observation_space = Box(-np.inf, np.inf, (self.made,), np.float32)
 
-    def _observe(self):
+    def _observe(self) -> np.ndarray:
         return np.resize(super()._observe(), self.observation_space.shape)
 
 
 class Huge(Drift):
     """Observations that float32 can hold, but not their squares."""
 
-    def _observe(self):
+    def _observe(self) -> np.ndarray:
         return 1e30 * super()._observe()
 
 
 class Bursts(Huge):
     """The same, but only after the first step."""
 
-    def _observe(self):
+    def _observe(self) -> np.ndarray:
         return super()._observe() if self.age else Drift._observe(self)
 
 

@@ -58,13 +58,13 @@ BOTH = [Task(env=env_id("Drift")), pytest.param(Task(task="hopper"), marks=pytes
 
 
 @pytest.mark.parametrize("task", BOTH, ids=["gymnasium", "bullet"])
-def test_results_do_not_depend_on_the_number_of_workers(task):
+def test_results_do_not_depend_on_the_number_of_workers(task: Task) -> None:
     expected = experience(task, 1)
     assert experience(task, 2) == expected
     assert experience(task, 4) == expected
 
 
-def test_more_workers_than_environments():
+def test_more_workers_than_environments() -> None:
     pool, policy = open_pool(Task(env=env_id("Drift")), workers=5, num_envs=2)
     with pool:
         pool.start()
@@ -73,7 +73,7 @@ def test_more_workers_than_environments():
         assert len(pool.evaluate(policy, episodes=1, seed=0).returns) == 1
 
 
-def test_transitions_are_what_the_environment_did():
+def test_transitions_are_what_the_environment_did() -> None:
     """Observation, action and reward line up, and an episode's return is the sum of its rewards."""
     pool, policy = open_pool(Task(env=env_id("Drift")), workers=2, num_envs=3)
     with pool:
@@ -94,7 +94,7 @@ def test_transitions_are_what_the_environment_did():
         assert 0.6 < residual.std() < 1.5
 
 
-def test_worker_whose_environment_raises_is_named_with_its_traceback():
+def test_worker_whose_environment_raises_is_named_with_its_traceback() -> None:
     pool, policy = open_pool(Task(env=env_id("Raises")), workers=2)
     pids = pool.pids
     pool.start()
@@ -145,7 +145,9 @@ def test_a_time_limit_that_is_none(text: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("text, seconds", [(None, 600.0), ("30", 30.0), ("0", None)])
-def test_the_time_limit_is_a_setting_and_0_waits_for_ever(text, seconds, monkeypatch) -> None:
+def test_the_time_limit_is_a_setting_and_0_waits_for_ever(
+    text: str | None, seconds: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if text is None:
         monkeypatch.delenv("RILCO_STEP_TIMEOUT", raising=False)
     else:
@@ -176,7 +178,7 @@ def test_workers_end_with_their_parent_even_while_they_hang() -> None:
     assert_gone(pids)
 
 
-def test_worker_that_dies_is_named():
+def test_worker_that_dies_is_named() -> None:
     pool, policy = open_pool(Task(env=env_id("Dies")), workers=2)
     pids = pool.pids
     pool.start()
@@ -185,7 +187,7 @@ def test_worker_that_dies_is_named():
     assert_gone(pids)
 
 
-def test_workers_leave_when_the_learner_goes_away():
+def test_workers_leave_when_the_learner_goes_away() -> None:
     pool, _ = open_pool(Task(env=env_id("Drift")), workers=2)
     pids = pool.pids
     for process in pool._processes:
@@ -194,7 +196,7 @@ def test_workers_leave_when_the_learner_goes_away():
     pool.close()
 
 
-def test_no_shared_memory_has_a_name():
+def test_no_shared_memory_has_a_name() -> None:
     shm = Path("/dev/shm")
     before = set(os.listdir(shm)) if shm.exists() else set()
     pool, policy = open_pool(Task(env=env_id("Drift")), workers=2)
@@ -204,13 +206,13 @@ def test_no_shared_memory_has_a_name():
         assert not shm.exists() or set(os.listdir(shm)) <= before
 
 
-def test_environment_that_cannot_be_built_is_our_error():
+def test_environment_that_cannot_be_built_is_our_error() -> None:
     with pytest.raises((TaskError, WorkerError), match="NoSuch-v0"):
         open_pool(Task(env="NoSuch-v0"), workers=1)
 
 
 @pytest.mark.parametrize("task", BOTH, ids=["gymnasium", "bullet"])
-def test_replay_brings_every_environment_back(task):
+def test_replay_brings_every_environment_back(task: Task) -> None:
     pool, policy = open_pool(task, workers=2)
     with pool:
         pool.start()
@@ -230,7 +232,7 @@ def test_replay_brings_every_environment_back(task):
 
 
 @pytest.mark.parametrize("name", ["Forgetful", "Moody"])
-def test_replay_notices_an_environment_that_does_not_repeat(name):
+def test_replay_notices_an_environment_that_does_not_repeat(name: str) -> None:
     task = Task(env=env_id(name))
     pool, policy = open_pool(task, workers=1)
     with pool:

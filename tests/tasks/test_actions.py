@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete, Tuple
+from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete, Space, Tuple
 
 from rilco.errors import TaskError
 from rilco.tasks.actions import Actions
@@ -24,13 +24,13 @@ SPACES = [
 ]
 
 
-def samples(space, count: int = 50) -> np.ndarray:
+def samples(space: Space, count: int = 50) -> np.ndarray:
     space.seed(0)
     return np.array([np.ravel(space.sample()) for _ in range(count)], np.float32)
 
 
 @pytest.mark.parametrize("space", SPACES, ids=str)
-def test_writing_and_reading_gives_the_environments_actions(space) -> None:
+def test_writing_and_reading_gives_the_environments_actions(space: Space) -> None:
     actions, given = read_actions(space, "env"), samples(space)
     written = actions.encode(given)
     assert written.shape == (50, actions.width)
@@ -41,7 +41,7 @@ def test_writing_and_reading_gives_the_environments_actions(space) -> None:
 
 
 @pytest.mark.parametrize("space", SPACES, ids=str)
-def test_kind_survives_json(space) -> None:
+def test_kind_survives_json(space: Space) -> None:
     actions = read_actions(space, "env").fitted(None)
     assert Actions.from_json(json.loads(json.dumps(asdict(actions)))) == actions
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
+import gymnasium
 import numpy as np
 import pytest
 
-gymnasium = pytest.importorskip("gymnasium")
 pytest.importorskip("pybullet")
 
-from rilco.tasks.bullet import BulletBatch  # noqa: E402
-from rilco.tasks.robots import ROBOTS  # noqa: E402
+from rilco.tasks.bullet import BulletBatch
+from rilco.tasks.robots import ROBOTS
 
 EPISODES = 20
 ACTIONS = {
@@ -21,12 +23,12 @@ ACTIONS = {
 
 
 @pytest.fixture
-def stock():
+def stock() -> Iterator[Callable[[str], gymnasium.Env]]:
     """Build stock environments and close them after the test."""
     pytest.importorskip("pybullet_envs_gymnasium")
     opened = []
 
-    def make(task: str):
+    def make(task: str) -> gymnasium.Env:
         opened.append(gymnasium.make(ROBOTS[task].stock_id, disable_env_checker=True))
         return opened[-1]
 
@@ -40,7 +42,7 @@ def seeded(seed: int) -> np.random.Generator:
 
 
 @pytest.mark.parametrize("task", ROBOTS)
-def test_agrees_with_the_stock_environment(task, stock):
+def test_agrees_with_the_stock_environment(task: str, stock: Callable[[str], gymnasium.Env]) -> None:
     env, batch = stock(task), BulletBatch(ROBOTS[task], 2)
     terminations = 0
     for episode in range(EPISODES):
@@ -70,7 +72,7 @@ def test_agrees_with_the_stock_environment(task, stock):
     assert terminations > 0 or not ROBOTS[task].ends_when_fallen  # the falls were part of the comparison
 
 
-def test_environments_do_not_influence_each_other():
+def test_environments_do_not_influence_each_other() -> None:
     """A row behaves the same alone and between neighbours that are reset and stepped at other times."""
     robot = ROBOTS["hopper"]
     alone, crowd = BulletBatch(robot, 1), BulletBatch(robot, 3)
@@ -91,13 +93,13 @@ def test_environments_do_not_influence_each_other():
 
 
 @pytest.mark.parametrize("task", ROBOTS)
-def test_episodes_replay_exactly(task):
+def test_episodes_replay_exactly(task: str) -> None:
     """From its seed and actions, in the same client after other episodes and in a fresh one."""
     robot, rng = ROBOTS[task], np.random.default_rng(3)
     used = BulletBatch(robot, 1)
     actions = rng.uniform(-1, 1, (60, 1, used.action_dim)).astype(np.float32)
 
-    def play(batch):
+    def play(batch: BulletBatch) -> np.ndarray:
         observations = [batch.reset([0], [seeded(7)])]
         for action in actions:
             observations.append(batch.step(action).obs)
@@ -114,7 +116,7 @@ def test_episodes_replay_exactly(task):
     fresh.close()
 
 
-def test_time_limit():
+def test_time_limit() -> None:
     batch = BulletBatch(ROBOTS["halfcheetah"], 1, time_limit=5)
     batch.reset([0], [seeded(0)])
     ends = [bool(batch.step(np.zeros((1, 6), np.float32)).truncated[0]) for _ in range(5)]
@@ -122,7 +124,7 @@ def test_time_limit():
     batch.close()
 
 
-def test_frame_shows_the_robot():
+def test_frame_shows_the_robot() -> None:
     batch = BulletBatch(ROBOTS["ant"], 1)
     batch.reset([0], [seeded(0)])
     frame = batch.render(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 
 import gymnasium
@@ -38,7 +39,9 @@ def policy(card: dict | None = None) -> Policy:
         ("tests.environments:Units", "tests.environments:Units", {"unit": 20.0}),
     ],
 )
-def test_factories_are_stored_by_name_and_made_by_workers(given, name: str, kwargs: dict) -> None:
+def test_factories_are_stored_by_name_and_made_by_workers(
+    given: str | Callable[..., gymnasium.Env], name: str, kwargs: dict
+) -> None:
     task = Task(env=given, env_kwargs=kwargs)
     assert (task.env, task.env_kwargs) == (name, {"unit": 20.0})
     assert Task(**json.loads(json.dumps(asdict(task)))) == task

@@ -11,11 +11,11 @@ from rilco.tasks.gym_batch import GymBatch
 from rilco.tasks.table import Task
 
 
-def rngs(*seeds):
+def rngs(*seeds: int) -> list[np.random.Generator]:
     return [np.random.default_rng(seed) for seed in seeds]
 
 
-def test_steps_like_the_environment_itself():
+def test_steps_like_the_environment_itself() -> None:
     batch, env = GymBatch("Pendulum-v1", 2), gymnasium.make("Pendulum-v1")
     obs = batch.reset([0, 1], rngs(1, 2))
     expected, _ = env.reset(seed=int(np.random.default_rng(2).integers(2**31)))
@@ -28,7 +28,7 @@ def test_steps_like_the_environment_itself():
     batch.close()
 
 
-def test_actions_are_clipped_to_the_space():
+def test_actions_are_clipped_to_the_space() -> None:
     batch = GymBatch("Pendulum-v1", 1)
     outcomes = []
     for action in (2.0, 50.0):
@@ -38,7 +38,7 @@ def test_actions_are_clipped_to_the_space():
     batch.close()
 
 
-def test_time_limit_is_a_truncation():
+def test_time_limit_is_a_truncation() -> None:
     batch = GymBatch("Pendulum-v1", 1)
     batch.reset([0], rngs(0))
     steps = [batch.step(np.zeros((1, 1), np.float32)) for _ in range(200)]
@@ -47,7 +47,7 @@ def test_time_limit_is_a_truncation():
     batch.close()
 
 
-def test_choices_are_taken_and_discrete_observations_are_one_hot():
+def test_choices_are_taken_and_discrete_observations_are_one_hot() -> None:
     batch = GymBatch("FrozenLake-v1", 2, {"is_slippery": False})
     assert batch.reset([0, 1], rngs(1, 2)).tolist() == [np.eye(16)[0].tolist()] * 2
     step = batch.step(np.array([[1.0], [2.0]], np.float32))  # down, and to the right
@@ -55,12 +55,12 @@ def test_choices_are_taken_and_discrete_observations_are_one_hot():
     batch.close()
 
 
-def test_unknown_environment():
+def test_unknown_environment() -> None:
     with pytest.raises(TaskError, match="NoSuchThing-v3"):
         GymBatch("NoSuchThing-v3", 1)
 
 
-def test_task_names():
+def test_task_names() -> None:
     with pytest.raises(ConfigError, match="Did you mean 'walker2d'"):
         Task(task="walker")
     with pytest.raises(ConfigError, match="Choose an environment"):

@@ -18,7 +18,7 @@ pytest.importorskip("pybullet")
 assert rilco.__version__  # importing rilco registers the ids
 
 
-def test_ids():
+def test_ids() -> None:
     assert [gymnasium_id(task) for task in ROBOTS] == [
         "rilco/HalfCheetahBullet-v0",
         "rilco/HopperBullet-v0",
@@ -28,7 +28,7 @@ def test_ids():
 
 
 @pytest.mark.parametrize("task", ROBOTS)
-def test_passes_gymnasiums_checks(task):
+def test_passes_gymnasiums_checks(task: str) -> None:
     env = gymnasium.make(gymnasium_id(task), render_mode="rgb_array")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -37,7 +37,7 @@ def test_passes_gymnasiums_checks(task):
 
 
 @pytest.mark.parametrize("task", ROBOTS)
-def test_reset_with_a_seed_starts_the_stock_environments_episode(task):
+def test_reset_with_a_seed_starts_the_stock_environments_episode(task: str) -> None:
     """Also in the first episode after construction, whose first reward is peculiar."""
     pytest.importorskip("pybullet_envs_gymnasium")
     ours = gymnasium.make(gymnasium_id(task))
@@ -58,14 +58,14 @@ def test_reset_with_a_seed_starts_the_stock_environments_episode(task):
     stock.close()
 
 
-def test_time_limit_is_registered():
+def test_time_limit_is_registered() -> None:
     env = gymnasium.make(gymnasium_id("halfcheetah"))
     assert env.spec is not None
     assert env.spec.max_episode_steps == 1000
     env.close()
 
 
-def test_unknown_render_mode_is_refused():
+def test_unknown_render_mode_is_refused() -> None:
     with pytest.raises(ValueError, match="render_mode"):
         BulletEnv("hopper", render_mode="ansi")
 

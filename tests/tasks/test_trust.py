@@ -86,7 +86,7 @@ def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_imports_what_a_file_names_only_if_told(home, command):
+def test_a_command_imports_what_a_file_names_only_if_told(home: Path, command: str) -> None:
     refused = CliRunner().invoke(cli, command.split())
     assert isinstance(refused.exception, TaskError), refused.output
     said = str(refused.exception)
@@ -100,7 +100,7 @@ def test_a_command_imports_what_a_file_names_only_if_told(home, command):
     assert "RuntimeError: it runs" in str(allowed.exception)
 
 
-def test_what_the_user_names_is_imported(home):
+def test_what_the_user_names_is_imported(home: Path) -> None:
     done = CliRunner().invoke(
         cli, ["train", "--out", "run", "--resume", "--env", NAME, "--steps", "60", "--quiet"]
     )
@@ -109,7 +109,7 @@ def test_what_the_user_names_is_imported(home):
     assert len(rilco.evaluate("run", env=NAME, episodes=1, workers=1).returns) == 1
 
 
-def test_a_run_that_the_user_names_again_keeps_its_keyword_arguments(home):
+def test_a_run_that_the_user_names_again_keeps_its_keyword_arguments(home: Path) -> None:
     settings = {**SMALL, "evaluate_every": -1}
     rilco.train(
         "own",
@@ -124,7 +124,7 @@ def test_a_run_that_the_user_names_again_keeps_its_keyword_arguments(home):
     assert RunConfig.load("own").task.env_kwargs == {"unit": 3.0}
 
 
-def test_python_asks_for_the_same_word(home):
+def test_python_asks_for_the_same_word(home: Path) -> None:
     for function in (
         lambda **word: rilco.evaluate("run", episodes=1, workers=1, **word),
         lambda **word: rilco.train("run", resume=True, steps=60, **HOW, **word),
@@ -138,7 +138,7 @@ def test_python_asks_for_the_same_word(home):
         (home / "imported").unlink()
 
 
-def test_no_code_of_any_module_runs(home):
+def test_no_code_of_any_module_runs(home: Path) -> None:
     """`os:system` is imported already, and a file may give keyword arguments."""
     policy = load_policy("run")
     card = {**policy.card, "env": "os:system", "env_kwargs": {"command": "touch ran"}}
@@ -150,7 +150,7 @@ def test_no_code_of_any_module_runs(home):
     assert not (home / "ran").exists()
 
 
-def test_an_audit_is_applied_without_its_environment(home):
+def test_an_audit_is_applied_without_its_environment(home: Path) -> None:
     """A Minari dataset describes its environment, for which it would be imported."""
     apply = ["audit", "apply", "audit", "--unsure", "keep"]
     done = CliRunner().invoke(
@@ -164,7 +164,7 @@ def test_an_audit_is_applied_without_its_environment(home):
     assert (home / "imported").exists()
 
 
-def test_the_advice_to_go_on_can_be_followed(home):
+def test_the_advice_to_go_on_can_be_followed(home: Path) -> None:
     assert resume_command(Path("run")) == "rilco train --out run --resume --trust-env"
     config = dataclasses.replace(tiny(), task=table.Task(task="hopper"))
     Path("bullet").mkdir()
@@ -172,7 +172,7 @@ def test_the_advice_to_go_on_can_be_followed(home):
     assert resume_command(Path("bullet")) == "rilco train --out bullet --resume"
 
 
-def test_a_sweep_passes_the_users_word_on(home):
+def test_a_sweep_passes_the_users_word_on(home: Path) -> None:
     job = Job("one", dataclasses.replace(tiny(steps=20), task=table.Task(env=NAME)))
     process = start_run(Settings(home, 1).request(job), search_path())
     ended = how_it_ended(process)
@@ -180,7 +180,7 @@ def test_a_sweep_passes_the_users_word_on(home):
     assert ended == "finished", (home / "logs" / "one.log").read_text()
 
 
-def test_a_file_cannot_vouch_for_itself(home):
+def test_a_file_cannot_vouch_for_itself(home: Path) -> None:
     text = Path("run/config.json").read_text()
     Path("run/config.json").write_text(text.replace('"task": {', '"task": {"named_by": "",', 1))
     assert RunConfig.load("run").task.named_by == "run/config.json"

@@ -14,6 +14,7 @@ import functools
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from types import ModuleType
 
 import numpy as np
 
@@ -295,7 +296,7 @@ def _fitted_parts(robot: Robot, torso: int, joints: tuple[int, ...]) -> PlanarPa
         pybullet.disconnect(client)
 
 
-def _build_world(pybullet, robot: Robot) -> int:
+def _build_world(pybullet: ModuleType, robot: Robot) -> int:
     """A physics client with ground and robot, its motors off."""
     import pybullet_data
 
@@ -332,7 +333,7 @@ def _build_world(pybullet, robot: Robot) -> int:
     return client
 
 
-def _import_pybullet():
+def _import_pybullet() -> ModuleType:
     with _quietly():
         import pybullet
     return pybullet
