@@ -134,7 +134,7 @@ def spelled(tree: ast.AST) -> list[str]:
     return [text for text in strings if text in FOLDERS_IN_A_RUN or any(name in text for name in IN_A_RUN)]
 
 
-def test_only_one_room_spells_the_names_in_a_run_folder():
+def test_only_one_room_spells_the_names_in_a_run_folder() -> None:
     found = {
         str(file.relative_to(SOURCE)): spelled(ast.parse(file.read_text()))
         for file in SOURCE.rglob("*.py")
@@ -158,7 +158,7 @@ def house(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_late_import_counts(house) -> None:
+def test_a_late_import_counts(house: Path) -> None:
     graph = read_graph(house)
     assert upward(graph, [Room("top", False), Room("low", False)]) == ["rilco.low.thing imports rilco.top"]
     with pytest.raises(CycleError):

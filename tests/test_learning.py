@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -10,14 +11,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rilco.learning import Experience, Learner, Setting, make_learner, run_key
+from rilco.learning import Experience, Learner, LearnerState, Setting, make_learner, run_key
 from rilco.networks import apply_mlp
 from rilco.normalizer import normalize, update_normalizer
 from rilco.policy.acktr import acktr
 from rilco.policy.config import AcktrConfig
 from rilco.policy.learner import PolicyLearner, Rollout
 from rilco.rewards.config import ClassifierConfig
-from rilco.rewards.learner import DemoArrays, RewardLearner
+from rilco.rewards.learner import DemoArrays, Info, RewardLearner
 from rilco.rewards.ril import ril_co
 
 T, B, D, A = 5, 4, 3, 2
@@ -50,13 +51,17 @@ def experience(seed: int) -> Experience:
     )
 
 
-def batches(seed: int):
+def batches(seed: int) -> Any:
     rng = np.random.default_rng(seed)
     demos = DemoArrays(rng.standard_normal((100, D), np.float32), rng.standard_normal((100, A), np.float32))
     return reward_learner().sample(demos, rng)
 
 
-def run(imitates: bool, iterations: int, change=lambda experience: experience):
+def run(
+    imitates: bool,
+    iterations: int,
+    change: Callable[[Experience], Experience] = lambda experience: experience,
+) -> tuple[list[LearnerState], list[Info]]:
     this = learner(imitates)
     states = [this.init(KEY, D, A, B)]
     infos = []
@@ -159,7 +164,7 @@ def test_same_key_same_bytes_and_compiled_once() -> None:
 
 
 @pytest.mark.parametrize("part", ["reward", "policy"])
-def test_nan_in_the_state_is_counted(part) -> None:
+def test_nan_in_the_state_is_counted(part: str) -> None:
     state = run(True, 1)[0][1]
     spoiled = jax.tree.map(
         lambda leaf: leaf.at[...].set(jnp.nan) if leaf.dtype == jnp.float32 else leaf, getattr(state, part)

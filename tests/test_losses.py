@@ -14,11 +14,11 @@ GRID = np.array([*np.linspace(-30, 30, 601), *EXTREMES], np.float32)
 SYMMETRIC = [name for name, loss in LOSSES.items() if loss.symmetric is not None]
 
 
-def softplus(z):
+def softplus(z: np.ndarray) -> np.ndarray:
     return np.logaddexp(0.0, z)
 
 
-def hinge(z):
+def hinge(z: np.ndarray) -> np.ndarray:
     return np.maximum(1.0 - z, 0.0)
 
 
@@ -34,11 +34,11 @@ FORMULAS = {
 }
 
 
-def value(name, z):
+def value(name: str, z: np.ndarray) -> np.ndarray:
     return np.asarray(jax.jit(LOSSES[name].fn)(jnp.asarray(z, jnp.float32)))
 
 
-def slope(name, z):
+def slope(name: str, z: np.ndarray) -> np.ndarray:
     return np.asarray(jax.jit(jax.vmap(jax.grad(LOSSES[name].fn)))(jnp.asarray(z, jnp.float32)))
 
 
@@ -86,7 +86,7 @@ def test_other_losses_have_no_such_constant(name: str) -> None:
     "wrong, suggestion",
     [("logisitc", "logistic"), ("Sigmoid", "sigmoid"), ("normalized_hinge", "normalized-hinge")],
 )
-def test_an_unknown_loss_is_answered_with_the_names_and_a_near_one(wrong, suggestion) -> None:
+def test_an_unknown_loss_is_answered_with_the_names_and_a_near_one(wrong: str, suggestion: str) -> None:
     with pytest.raises(ConfigError) as caught:
         config.ClassifierConfig(loss=wrong)
     message = str(caught.value)

@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -69,7 +70,7 @@ def settings_of(method: str) -> dict[str, object]:
     return settings
 
 
-def train(out, method, demos, *, steps=100, **options):
+def train(out: Path, method: str, demos: Path, *, steps: int = 100, **options: Any) -> rilco.Run:
     settings = {**settings_of(method), **options.pop("settings", {})}
     given = demos if find(method).imitates else None
     return rilco.train(
@@ -86,7 +87,7 @@ def train(out, method, demos, *, steps=100, **options):
     )
 
 
-def lines(run) -> list[dict]:
+def lines(run: rilco.Run) -> list[dict]:
     """Metrics without the time that they took."""
     return [
         {name: value for name, value in json.loads(line).items() if name != "seconds"}
@@ -119,7 +120,7 @@ def test_methods_learn_different_things(begun: Begun) -> None:
     assert len(set(rewards.values())) == len(methods), rewards
 
 
-def test_gail_takes_any_loss(tmp_path: Path, demos) -> None:
+def test_gail_takes_any_loss(tmp_path: Path, demos: Path) -> None:
     same = [
         train(tmp_path / "a", "gail", demos, steps=40, settings={"classifier.loss": "ap"}),
         train(tmp_path / "b", "gail-ap", demos, steps=40),
@@ -150,7 +151,7 @@ def test_gail_takes_any_loss(tmp_path: Path, demos) -> None:
         ("ril-co-clean", {"vild.log_variance": 0.0}, "vild.log_variance"),
     ],
 )
-def test_options_that_would_be_ignored_are_refused(method: str, options, named) -> None:
+def test_options_that_would_be_ignored_are_refused(method: str, options: dict[str, Any], named: str) -> None:
     with pytest.raises(ConfigError, match=named):
         make_config({"method": method, "task": "hopper", "demos": "demos.npz", **options})
 
@@ -177,11 +178,11 @@ def test_ppo_has_longer_rollouts_and_as_many_classifier_steps_a_transition() -> 
     assert (given.num_envs, given.num_steps, given.classifier.minibatches) == (8, 16, 1)
 
 
-def test_ril_co_with_ppo_trains_and_goes_on_exactly(tmp_path: Path, demos) -> None:
+def test_ril_co_with_ppo_trains_and_goes_on_exactly(tmp_path: Path, demos: Path) -> None:
     settings = {"policy_learner": "ppo", "ppo.hidden_sizes": [8, 8], "ppo.epochs": 2}
     own = {name: value for name, value in settings_of("ril-co").items() if not name.startswith("acktr.")}
 
-    def run(out, steps, **more):
+    def run(out: Path, steps: int, **more: Any) -> rilco.Run:
         return rilco.train(
             out,
             env=env_id("Drift"),
@@ -210,7 +211,9 @@ def test_a_schedule_lasts_half_the_run_unless_told_otherwise() -> None:
     assert make_config({**options, "classifier.lam_iterations": 7}).classifier.lam_iterations == 7
 
 
-def test_known_non_experts_change_what_is_learned_and_are_part_of_the_data(tmp_path: Path, demos) -> None:
+def test_known_non_experts_change_what_is_learned_and_are_part_of_the_data(
+    tmp_path: Path, demos: Path
+) -> None:
     bad = tmp_path / "bad.npz"
     save_demonstrations(
         Demonstrations(np.full((40, 2), 3.0, np.float32), np.full((40, 1), -1.0, np.float32)), bad
@@ -254,7 +257,7 @@ def test_vild_sees_the_demonstrators_or_the_episodes(tmp_path: Path, demos: Path
 # --- beginning with a policy that there is
 
 
-def test_a_run_can_begin_with_a_policy(tmp_path: Path, demos) -> None:
+def test_a_run_can_begin_with_a_policy(tmp_path: Path, demos: Path) -> None:
     first = train(tmp_path / "first", "acktr", demos)
     held = {"hold_actor_for": 100, "start_from": str(first.path / "policy" / "last.safetensors")}
     later = train(tmp_path / "later", "gail-ap", demos, steps=60, settings=held)
@@ -268,7 +271,7 @@ def test_a_run_can_begin_with_a_policy(tmp_path: Path, demos) -> None:
     )
 
 
-def test_beginning_with_a_policy_goes_on_exactly_and_needs_it_only_once(tmp_path: Path, demos) -> None:
+def test_beginning_with_a_policy_goes_on_exactly_and_needs_it_only_once(tmp_path: Path, demos: Path) -> None:
     first = train(tmp_path / "first", "acktr", demos)
     start = {"start_from": str(first.path), "hold_actor_for": 1}
     whole = train(tmp_path / "whole", "acktr", demos, settings=start)
@@ -278,7 +281,7 @@ def test_beginning_with_a_policy_goes_on_exactly_and_needs_it_only_once(tmp_path
     assert lines(whole)[-1] == lines(resumed)[-1]
 
 
-def test_a_policy_of_another_size_is_refused(tmp_path: Path, demos) -> None:
+def test_a_policy_of_another_size_is_refused(tmp_path: Path, demos: Path) -> None:
     first = train(tmp_path / "first", "acktr", demos, settings={"acktr.hidden_sizes": [4]})
     with pytest.raises(ConfigError, match="--start-from"):
         train(tmp_path / "later", "acktr", demos, settings={"start_from": str(first.path)})

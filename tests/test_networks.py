@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rilco.networks import apply_mlp, init_mlp, init_mlp_uniform, trace_mlp
+from rilco.networks import Layer, apply_mlp, init_mlp, init_mlp_uniform, trace_mlp
 
 SIZES = (4, 6, 5, 2)
 
@@ -17,7 +19,7 @@ SIZES = (4, 6, 5, 2)
 COMPILED = {init: jax.jit(init, static_argnames="sizes") for init in (init_mlp, init_mlp_uniform)}
 
 
-def build(init, seed: int, sizes=SIZES):
+def build(init: Callable[..., Any], seed: int, sizes: tuple[int, ...] = SIZES) -> tuple[Layer, ...]:
     """Layers as NumPy arrays."""
     return jax.tree.map(np.asarray, COMPILED[init](jax.random.key(seed), sizes=sizes))
 
@@ -55,7 +57,7 @@ def test_first_weights_are_those_that_jax_draws_layer_by_layer() -> None:
 
 
 @pytest.mark.parametrize("init", [init_mlp, init_mlp_uniform])
-def test_keys_decide_weights(init) -> None:
+def test_keys_decide_weights(init: Callable[..., Any]) -> None:
     first, again, other = (build(init, seed) for seed in (1, 1, 2))
     assert all(np.array_equal(a["w"], b["w"]) for a, b in zip(first, again, strict=True))
     assert not any(np.array_equal(a["w"], b["w"]) for a, b in zip(first, other, strict=True))
@@ -78,7 +80,9 @@ def test_trace_gives_layer_inputs_and_per_sample_output_gradients() -> None:
     x = np.random.default_rng(1).normal(size=(7, 4)).astype(np.float32)
     shifts = tuple(np.zeros((7, size), np.float32) for size in SIZES[1:])
 
-    def loss(layers, x, shifts=None):
+    def loss(
+        layers: tuple[Layer, ...], x: jax.Array, shifts: tuple[jax.Array, ...] | None = None
+    ) -> tuple[jax.Array, tuple[jax.Array, ...]]:
         y, inputs = trace_mlp(layers, x, shifts)
         return jnp.sum(jnp.sin(y)), inputs
 

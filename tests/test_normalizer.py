@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rilco import normalizer as module
-from rilco.normalizer import init_normalizer, init_reward_scaler
+from rilco.normalizer import Normalizer, init_normalizer, init_reward_scaler
 
 # Jitted, because one program compiles faster than its operations one by one.
 update_normalizer = jax.jit(module.update_normalizer)
@@ -34,7 +34,7 @@ def test_statistics_stay_right_over_millions_of_samples() -> None:
     rng = np.random.default_rng(1)
     batches = (rng.normal(size=(64, 640, 2)) * [0.05, 3.0] + [4.0, -1.0]).astype(np.float32)
 
-    def step(normalizer, index):
+    def step(normalizer: Normalizer, index: jax.Array) -> tuple[Normalizer, None]:
         return update_normalizer(normalizer, jnp.asarray(batches)[index % 64]), None
 
     normalizer, _ = jax.jit(lambda start: jax.lax.scan(step, start, jnp.arange(31_250 // 64 * 64)))(

@@ -24,7 +24,7 @@ def demonstrations() -> Demonstrations:
 
 
 @pytest.mark.parametrize("name", JUDGES)
-def test_each_judge_scores_every_demonstration(name):
+def test_each_judge_scores_every_demonstration(name: str) -> None:
     if name.startswith("rilco"):
         pytest.importorskip("rilco.judging.offline")
     pytest.importorskip("sklearn")
@@ -35,19 +35,19 @@ def test_each_judge_scores_every_demonstration(name):
         assert auroc(said.score, GOOD) > 0.95
 
 
-def test_auroc_counts_ties_half_and_needs_both_kinds():
+def test_auroc_counts_ties_half_and_needs_both_kinds() -> None:
     assert auroc(np.array([3.0, 2.0, 1.0]), np.array([True, False, False])) == 1.0
     assert auroc(np.array([1.0, 1.0]), np.array([True, False])) == 0.5
     assert auroc(np.array([1.0, 2.0]), np.array([True, True])) is None
 
 
-def test_ties_are_not_decided_by_the_order_of_the_demonstrations():
+def test_ties_are_not_decided_by_the_order_of_the_demonstrations() -> None:
     keep = best_share(np.zeros(100), np.full(100, 5), 250)
     assert keep.sum() == 50
     assert 10 < keep[:50].sum() < 40
 
 
-def test_windows_are_equal_and_never_pass_the_end_of_an_episode():
+def test_windows_are_equal_and_never_pass_the_end_of_an_episode() -> None:
     demos = Demonstrations(
         np.arange(230)[:, None], np.zeros((230, 1)), episode=np.repeat([7, 3, 5], [120, 30, 80])
     )
@@ -56,14 +56,14 @@ def test_windows_are_equal_and_never_pass_the_end_of_an_episode():
     np.testing.assert_array_equal(cut.obs[::50, 0], [0, 50, 150])
 
 
-def test_episodes_are_numbered_by_first_appearance():
+def test_episodes_are_numbered_by_first_appearance() -> None:
     demos = Demonstrations(np.arange(4)[:, None], np.zeros((4, 1)), episode=[9, 2, 9, 2])
     ordered = in_order(demos)
     np.testing.assert_array_equal(ordered.episode, [0, 0, 1, 1])
     np.testing.assert_array_equal(ordered.obs[:, 0], [0, 2, 1, 3])
 
 
-def test_controls_get_the_sign_that_fits_and_a_verdict_keeps_its_own():
+def test_controls_get_the_sign_that_fits_and_a_verdict_keeps_its_own() -> None:
     data = LabelledSet("tiny", replace(demonstrations()), GOOD)
     assert measure("speed", Scores(-GOOD.astype(float)), data)[0]["auroc"] == 1.0
     assert measure("BCND's weights", Scores(-GOOD.astype(float)), data)[0]["auroc"] == 0.0

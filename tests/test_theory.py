@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 import jax
 import numpy as np
@@ -18,16 +19,16 @@ OTHERS = [name for name, loss in LOSSES.items() if loss.symmetric is None]
 
 
 @functools.cache
-def compiled(name):
+def compiled(name: str) -> Callable[[np.ndarray], jax.Array]:
     return jax.jit(LOSSES[name].fn)
 
 
-def evaluate(name, z):
+def evaluate(name: str, z: np.ndarray) -> np.ndarray:
     """l(z) as rilco computes it; the sums are then taken in float64."""
     return np.asarray(compiled(name)(np.asarray(z, np.float32)), np.float64)
 
 
-def risk(name, g, positive, negative):
+def risk(name: str, g: np.ndarray, positive: np.ndarray, negative: np.ndarray) -> float:
     """The balanced risk R(g; positive, negative, l) on a finite support."""
     return 0.5 * positive @ evaluate(name, g) + 0.5 * negative @ evaluate(name, -g)
 
@@ -41,14 +42,24 @@ densities = weights.map(lambda weights: np.array(weights) / sum(weights))
 scores = st.lists(st.floats(-20, 20, width=32), min_size=SUPPORT, max_size=SUPPORT).map(np.array)
 
 
-def mixtures(expert, nonexpert, alpha, kappa, lam):
+def mixtures(
+    expert: np.ndarray, nonexpert: np.ndarray, alpha: float, kappa: float, lam: float
+) -> tuple[np.ndarray, np.ndarray]:
     """rho', the demonstrations, and rho_pi^lambda, what the classifier sets against them (Assumption 1)."""
     demos = alpha * expert + (1 - alpha) * nonexpert
     policy = kappa * expert + (1 - kappa) * nonexpert
     return demos, lam * nonexpert + (1 - lam) * policy
 
 
-def implied_constant(name, g, expert, nonexpert, alpha, kappa, lam):
+def implied_constant(
+    name: str,
+    g: np.ndarray,
+    expert: np.ndarray,
+    nonexpert: np.ndarray,
+    alpha: float,
+    kappa: float,
+    lam: float,
+) -> float:
     """The c that the identity of Lemma 1 would need for this classifier."""
     demos, against = mixtures(expert, nonexpert, alpha, kappa, lam)
     scale = alpha - kappa * (1 - lam)
@@ -59,7 +70,13 @@ def implied_constant(name, g, expert, nonexpert, alpha, kappa, lam):
 @pytest.mark.parametrize("name", SYMMETRIC)
 @given(g=scores, expert=densities, nonexpert=densities, alpha=share, kappa=share, lam=share)
 def test_lemma_1_holds_for_every_symmetric_loss(
-    name: str, g, expert, nonexpert, alpha: float, kappa: float, lam: float
+    name: str,
+    g: np.ndarray,
+    expert: np.ndarray,
+    nonexpert: np.ndarray,
+    alpha: float,
+    kappa: float,
+    lam: float,
 ) -> None:
     demos, against = mixtures(expert, nonexpert, alpha, kappa, lam)
     scale = alpha - kappa * (1 - lam)
@@ -78,7 +95,14 @@ def test_lemma_1_holds_for_every_symmetric_loss(
     lam=share,
 )
 def test_lemma_1_fails_for_the_others(
-    name: str, signs, size, expert, nonexpert, alpha: float, kappa: float, lam: float
+    name: str,
+    signs: np.ndarray,
+    size: float,
+    expert: np.ndarray,
+    nonexpert: np.ndarray,
+    alpha: float,
+    kappa: float,
+    lam: float,
 ) -> None:
     """No one constant serves two classifiers that differ only in how sure they are."""
     mixing = {"expert": expert, "nonexpert": nonexpert, "alpha": alpha, "kappa": kappa, "lam": lam}
@@ -92,7 +116,7 @@ STATES, ACTIONS, DISCOUNT, BOUND = 5, 3, 0.9, 3.0  # actions: clockwise, counter
 SLIP = 0.1
 
 
-def transitions():
+def transitions() -> np.ndarray:
     """P[s, a, s']: an action does what it says, but for a slip to a state at random."""
     matrix = np.full((STATES, ACTIONS, STATES), SLIP / STATES)
     for state in range(STATES):
@@ -101,7 +125,7 @@ def transitions():
     return matrix
 
 
-def occupancy(policy):
+def occupancy(policy: np.ndarray) -> np.ndarray:
     """rho_pi(s, a) of policy [s, a], the discounted state-action density from a uniform start."""
     kernel = np.einsum("sa,sat->st", policy, transitions())
     start = np.full(STATES, 1 / STATES)
@@ -109,7 +133,7 @@ def occupancy(policy):
     return visits[:, None] * policy
 
 
-def solve(reward):
+def solve(reward: np.ndarray) -> np.ndarray:
     """The best action values Q[s, a] by value iteration."""
     values = np.zeros((STATES, ACTIONS))
     for _ in range(400):
@@ -117,7 +141,7 @@ def solve(reward):
     return values
 
 
-def best_classifier(name, positive, negative):
+def best_classifier(name: str, positive: np.ndarray, negative: np.ndarray) -> np.ndarray:
     """The minimiser of the risk among scores within +-BOUND, found pair by pair by trying them all."""
     tried = np.linspace(-BOUND, BOUND, 61)
     cost = positive[..., None] * evaluate(name, tried) + negative[..., None] * evaluate(name, -tried)
@@ -129,7 +153,7 @@ NONEXPERT_POLICY = np.array([0.3, 0.4, 0.3]) * np.ones((STATES, 1))
 EXPERT, NONEXPERT = occupancy(EXPERT_POLICY), occupancy(NONEXPERT_POLICY)
 
 
-def reward_at(name, alpha, kappa, lam):
+def reward_at(name: str, alpha: float, kappa: float, lam: float) -> np.ndarray:
     """l(-g*) for the classifier that is best against a policy of that kappa."""
     demos, against = mixtures(EXPERT, NONEXPERT, alpha, kappa, lam)
     best = best_classifier(name, demos, against)

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,15 @@ from tests.stops import CrashAfter
 import rilco
 from rilco.data.formats import save_demonstrations
 from rilco.data.record import Demonstrations
-from rilco.errors import ConfigError, DemonstrationError, RunError, TaskError, TrainingError, WorkerError
+from rilco.errors import (
+    ConfigError,
+    DemonstrationError,
+    RilcoError,
+    RunError,
+    TaskError,
+    TrainingError,
+    WorkerError,
+)
 from rilco.options import make_config
 from rilco.runs.checkpoint import load_checkpoint
 from rilco.runs.how import How
@@ -44,11 +53,11 @@ def write_demonstrations(path: Path, pairs: int = 300, obs_dim: int = 2) -> Path
 
 
 @pytest.fixture
-def demos(tmp_path) -> Path:
+def demos(tmp_path: Path) -> Path:
     return write_demonstrations(tmp_path / "demos.npz")
 
 
-def small_run(out: Path, **options) -> rilco.Run:
+def small_run(out: Path, **options: Any) -> rilco.Run:
     options = {"env": env_id("Drift"), "method": "acktr", "steps": 200, "seed": 5, "quiet": True, **options}
     small = SMALL if options["method"] == "acktr" else RIL_CO
     settings = {**small, **options.pop("settings", {})}
@@ -68,7 +77,7 @@ def metrics(folder: Path) -> list[dict]:
 # -- what a run is -------------------------------------------------------------------------------
 
 
-def test_run_folder(left_alone):
+def test_run_folder(left_alone: rilco.Run) -> None:
     run = left_alone
     lines = run.metrics()
     assert [line["iteration"] for line in lines] == list(range(1, 11))
@@ -84,14 +93,16 @@ def test_run_folder(left_alone):
     assert run.config.method == "ril-co"
 
 
-def test_same_seed_same_run_and_another_seed_another(tmp_path):
+def test_same_seed_same_run_and_another_seed_another(tmp_path: Path) -> None:
     for name, seed in (("a", 5), ("b", 5), ("c", 6)):
         small_run(tmp_path / name, seed=seed)
     assert metrics(tmp_path / "a") == metrics(tmp_path / "b")
     assert metrics(tmp_path / "a") != metrics(tmp_path / "c")
 
 
-def test_runs_of_one_process_share_their_programs(tmp_path, demos, caplog):
+def test_runs_of_one_process_share_their_programs(
+    tmp_path: Path, demos: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """Whatever their seeds, lengths and files."""
     settings = {"acktr.discount": 0.97}  # as no other test has it
     with jax.log_compiles():
@@ -101,7 +112,7 @@ def test_runs_of_one_process_share_their_programs(tmp_path, demos, caplog):
     assert [caplog.text.count(f"Compiling jit({name})") for name in ("init", "learn")] == [1, 1]
 
 
-def test_tensorboard_events(tmp_path):
+def test_tensorboard_events(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -118,7 +129,7 @@ def test_tensorboard_events(tmp_path):
         assert b"num_envs" in events.SummaryMetadata("_hparams_/session_start_info").plugin_data.content
 
 
-def test_tensorboard_forgets_what_came_after_the_checkpoint(tmp_path):
+def test_tensorboard_forgets_what_came_after_the_checkpoint(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -134,12 +145,12 @@ def test_tensorboard_forgets_what_came_after_the_checkpoint(tmp_path):
 
 
 @pytest.mark.bullet
-def test_tensorboard_shows_the_policy_at_the_end(tmp_path, monkeypatch):
+def test_tensorboard_shows_the_policy_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("tensorboard")
     from PIL import Image
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    def train(out, **options):
+    def train(out: Path, **options: Any) -> rilco.Run:
         settings = {"num_envs": 2, "num_steps": 10, "evaluate_every": -1}
         watch = rilco.TensorBoard(tmp_path / "events", video=True)
         return rilco.train(
@@ -162,7 +173,7 @@ def test_tensorboard_shows_the_policy_at_the_end(tmp_path, monkeypatch):
     assert not (tmp_path / "none").exists(), "refused before anything is learned"
 
 
-def test_ground_truth_does_not_reach_training(tmp_path):
+def test_ground_truth_does_not_reach_training(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     obs, action = rng.standard_normal((300, 2), np.float32), rng.uniform(-1, 1, (300, 1)).astype(np.float32)
     for name, flip in (("a", False), ("b", True)):
@@ -176,14 +187,14 @@ def test_ground_truth_does_not_reach_training(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def left_alone(tmp_path_factory) -> rilco.Run:
+def left_alone(tmp_path_factory: pytest.TempPathFactory) -> rilco.Run:
     """A small imitation run from start to end; tests compare with it and must not change it."""
     folder = tmp_path_factory.mktemp("left_alone")
     return small_run(folder / "run", method="ril-co", demos=write_demonstrations(folder / "demos.npz"))
 
 
 @pytest.mark.parametrize(("every", "crash"), [(1, 1), (1, 4), (4, 6), (8, 9)])
-def test_resume_continues_exactly(tmp_path, every, crash, left_alone):
+def test_resume_continues_exactly(tmp_path: Path, every: int, crash: int, left_alone: rilco.Run) -> None:
     """After a crash, what came after the last checkpoint is done again, with the same outcome."""
     how = How(checkpoint_every=every, quiet=True, stop=CrashAfter(crash))
     with pytest.raises(RuntimeError, match="crash"):
@@ -196,7 +207,7 @@ def test_resume_continues_exactly(tmp_path, every, crash, left_alone):
         assert files[0].read_bytes() == files[1].read_bytes()
 
 
-def test_evaluating_does_not_change_what_is_learned(tmp_path, left_alone):
+def test_evaluating_does_not_change_what_is_learned(tmp_path: Path, left_alone: rilco.Run) -> None:
     quiet = small_run(
         tmp_path / "run", method="ril-co", demos=left_alone.config.demos, settings={"evaluate_every": -1}
     )
@@ -207,21 +218,21 @@ def test_evaluating_does_not_change_what_is_learned(tmp_path, left_alone):
     assert not quiet.evaluations()
 
 
-def test_resume_can_go_on_for_longer(tmp_path):
+def test_resume_can_go_on_for_longer(tmp_path: Path) -> None:
     long = small_run(tmp_path / "long", steps=400, settings={"evaluate_every": 100})
     small_run(tmp_path / "short", steps=200, settings={"evaluate_every": 100})
     rilco.train(tmp_path / "short", resume=True, steps=400, quiet=True)
     assert metrics(tmp_path / "short") == metrics(long.path)
 
 
-def test_resume_of_a_finished_run_changes_nothing(tmp_path):
+def test_resume_of_a_finished_run_changes_nothing(tmp_path: Path) -> None:
     run = small_run(tmp_path / "run")
     before = metrics(run.path)
     rilco.train(run.path, resume=True, quiet=True)
     assert metrics(run.path) == before
 
 
-def test_torn_checkpoint_is_passed_over(tmp_path):
+def test_torn_checkpoint_is_passed_over(tmp_path: Path) -> None:
     whole = small_run(tmp_path / "whole", steps=4040, settings={"evaluate_every": -1})
     shutil.copytree(whole.path, tmp_path / "torn")
     newest = max((tmp_path / "torn" / "checkpoints").glob("*.safetensors"))
@@ -250,14 +261,14 @@ def arguments_for(out: Path, demos: Path, steps: int = 12_000) -> list[object]:
     ]
 
 
-def wait_for(condition, process: subprocess.Popen) -> None:
+def wait_for(condition: Callable[[], object], process: subprocess.Popen) -> None:
     while not condition():
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
 
 
 @pytest.mark.slow
-def test_kill_minus_nine_at_any_moment_then_resume(tmp_path, demos):
+def test_kill_minus_nine_at_any_moment_then_resume(tmp_path: Path, demos: Path) -> None:
     """Killed twice at whatever moment, a run ends with the bytes of one that was left alone.
 
     Compiled as users have it, where optimised programs could tell other bits than ours do.
@@ -286,7 +297,7 @@ def test_kill_minus_nine_at_any_moment_then_resume(tmp_path, demos):
 
 
 @pytest.mark.slow
-def test_ctrl_c_leaves_a_checkpoint_and_says_how_to_go_on(tmp_path, demos):
+def test_ctrl_c_leaves_a_checkpoint_and_says_how_to_go_on(tmp_path: Path, demos: Path) -> None:
     out = tmp_path / "run"
     process = start_cli(*arguments_for(out, demos, steps=5_000_000))
     wait_for(lambda: (out / "metrics.jsonl").exists(), process)
@@ -301,7 +312,7 @@ def test_ctrl_c_leaves_a_checkpoint_and_says_how_to_go_on(tmp_path, demos):
 # -- refusals ------------------------------------------------------------------------------------
 
 
-def test_folder_with_another_run_is_refused(tmp_path):
+def test_folder_with_another_run_is_refused(tmp_path: Path) -> None:
     run = small_run(tmp_path / "run")
     before = {file: file.read_bytes() for file in run.path.rglob("*") if file.is_file()}
     with pytest.raises(RunError, match="holds a run already"):
@@ -309,7 +320,7 @@ def test_folder_with_another_run_is_refused(tmp_path):
     assert {file: file.read_bytes() for file in run.path.rglob("*") if file.is_file()} == before
 
 
-def test_resume_with_a_changed_configuration_is_refused(tmp_path):
+def test_resume_with_a_changed_configuration_is_refused(tmp_path: Path) -> None:
     run = small_run(tmp_path / "run")
     with pytest.raises(RunError, match=r"seed: 5 -> 6"):
         rilco.train(run.path, resume=True, seed=6, quiet=True)
@@ -317,13 +328,15 @@ def test_resume_with_a_changed_configuration_is_refused(tmp_path):
         rilco.train(run.path, resume=True, steps=100, quiet=True)
 
 
-def test_demonstrations_may_be_named_another_way(tmp_path, demos, monkeypatch):
+def test_demonstrations_may_be_named_another_way(
+    tmp_path: Path, demos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = small_run(tmp_path / "run", method="ril-co", demos=demos)
     monkeypatch.chdir(tmp_path)
     rilco.train(run.path, resume=True, demos="./demos.npz", steps=220, quiet=True)
 
 
-def test_resume_with_changed_demonstrations_is_refused(tmp_path, demos):
+def test_resume_with_changed_demonstrations_is_refused(tmp_path: Path, demos: Path) -> None:
     small_run(tmp_path / "run", method="ril-co", demos=demos)
     demos.unlink()
     write_demonstrations(demos, pairs=299)
@@ -331,13 +344,13 @@ def test_resume_with_changed_demonstrations_is_refused(tmp_path, demos):
         rilco.train(tmp_path / "run", resume=True, steps=400, quiet=True)
 
 
-def test_resume_where_there_is_no_run(tmp_path):
+def test_resume_where_there_is_no_run(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="not a run folder"):
         rilco.train(tmp_path / "nothing", resume=True, quiet=True)
     assert not (tmp_path / "nothing").exists()
 
 
-def test_folder_in_use_is_refused(tmp_path):
+def test_folder_in_use_is_refused(tmp_path: Path) -> None:
     import fcntl
 
     run = small_run(tmp_path / "run")
@@ -348,18 +361,18 @@ def test_folder_in_use_is_refused(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs a file system that is read-only even for root")
-def test_read_only_folder():
+def test_read_only_folder() -> None:
     with pytest.raises(RunError, match="could not be written"):
         small_run(Path("/proc/rilco/run"))
 
 
-def test_folder_that_cannot_be_made(tmp_path):
+def test_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(RunError, match=r"could not be written|is a file"):
         small_run(tmp_path / "file" / "run")
 
 
-def test_full_disk_stops_with_the_last_checkpoint_intact(tmp_path):
+def test_full_disk_stops_with_the_last_checkpoint_intact(tmp_path: Path) -> None:
     """A limit on file size stands in for a full disk: both are an OSError in the middle of a write."""
     script = f"""
 import resource, signal
@@ -388,7 +401,7 @@ except rilco.RilcoError as error:
     assert len(metrics(tmp_path / "run")) == 200
 
 
-def test_nan_stops_the_run_and_names_the_term(tmp_path):
+def test_nan_stops_the_run_and_names_the_term(tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match="policy_loss") as caught:
         small_run(tmp_path / "run", env=env_id("Explodes"), steps=2000)
     assert "NaN or infinity" in str(caught.value)
@@ -396,7 +409,7 @@ def test_nan_stops_the_run_and_names_the_term(tmp_path):
         assert all(np.isfinite(value) for value in line.values() if isinstance(value, float))
 
 
-def test_worker_error_leaves_the_last_checkpoint(tmp_path):
+def test_worker_error_leaves_the_last_checkpoint(tmp_path: Path) -> None:
     """The run before the error is intact; one that fails before its first iteration leaves no folder."""
     with pytest.raises(WorkerError, match="the gripper is stuck"):
         train_run(tiny_config("Raises", steps=400), tmp_path / "run", how=How(checkpoint_every=2, quiet=True))
@@ -409,7 +422,7 @@ def test_worker_error_leaves_the_last_checkpoint(tmp_path):
     assert not (tmp_path / "never").exists()
 
 
-def test_all_checkpoints_damaged_is_refused_and_changes_nothing(tmp_path):
+def test_all_checkpoints_damaged_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     run = small_run(tmp_path / "run")
     for file in (run.path / "checkpoints").glob("*.safetensors"):
         file.write_bytes(file.read_bytes()[:-1])
@@ -420,12 +433,14 @@ def test_all_checkpoints_damaged_is_refused_and_changes_nothing(tmp_path):
 
 
 @pytest.mark.parametrize("victim", ["safetensors", "json", "last", "best"])
-def test_killed_in_the_middle_of_any_write(tmp_path, victim, monkeypatch, left_alone):
+def test_killed_in_the_middle_of_any_write(
+    tmp_path: Path, victim: str, monkeypatch: pytest.MonkeyPatch, left_alone: rilco.Run
+) -> None:
     """Die just before each kind of file is renamed into place; what is resumed ends with the same bytes."""
     real = os.replace
     seen = []
 
-    def die(source, target):
+    def die(source: Path, target: Path) -> None:
         name = Path(target).name
         wanted = name.startswith(victim) if victim in ("last", "best") else name == f"00000006.{victim}"
         if wanted:
@@ -473,27 +488,29 @@ def test_killed_in_the_middle_of_any_write(tmp_path, victim, monkeypatch, left_a
         ({"steps": 0}, ConfigError, "steps"),
     ],
 )
-def test_bad_options_write_nothing(tmp_path, options, error, said):
+def test_bad_options_write_nothing(
+    tmp_path: Path, options: dict[str, Any], error: type[RilcoError], said: str
+) -> None:
     with pytest.raises(error, match=said):
         small_run(tmp_path / "run", **options)
     assert not (tmp_path / "run").exists()
 
 
-def test_demonstrations_of_another_environment(tmp_path):
+def test_demonstrations_of_another_environment(tmp_path: Path) -> None:
     wrong = write_demonstrations(tmp_path / "wrong.npz", obs_dim=3)
     with pytest.raises(DemonstrationError, match="3"):
         small_run(tmp_path / "run", method="ril-co", demos=wrong)
     assert not (tmp_path / "run").exists()
 
 
-def test_fewer_demonstrations_than_a_batch_work_with_a_warning(tmp_path):
+def test_fewer_demonstrations_than_a_batch_work_with_a_warning(tmp_path: Path) -> None:
     few = write_demonstrations(tmp_path / "few.npz", pairs=5)
     with pytest.warns(UserWarning, match="Only 5 demonstration pairs"):
         run = small_run(tmp_path / "run", method="ril-co", demos=few, steps=40)
     assert len(run.metrics()) == 2
 
 
-def test_an_observation_is_made_of_the_parts_that_are_named(tmp_path):
+def test_an_observation_is_made_of_the_parts_that_are_named(tmp_path: Path) -> None:
     import h5py
 
     rng = np.random.default_rng(0)

@@ -81,7 +81,9 @@ def assert_alike(one: Run, other: Run) -> None:
         ("bc", {}),
     ],
 )
-def test_bounded_actions_are_in_units_of_their_range(tmp_path, method: str, settings: dict[str, Any]) -> None:
+def test_bounded_actions_are_in_units_of_their_range(
+    tmp_path: Path, method: str, settings: dict[str, Any]
+) -> None:
     small, large = (train(tmp_path, method, unit, **settings) for unit in (1.0, 20.0))
     assert_alike(small, large)
     obs = np.random.default_rng(0).normal(size=(50, 2))
@@ -91,7 +93,7 @@ def test_bounded_actions_are_in_units_of_their_range(tmp_path, method: str, sett
 
 
 @pytest.mark.parametrize("method", ["ril-co", "bc"])
-def test_unbounded_actions_are_in_units_of_the_demonstrations(tmp_path, method: str) -> None:
+def test_unbounded_actions_are_in_units_of_the_demonstrations(tmp_path: Path, method: str) -> None:
     small, large = (
         train(tmp_path, method, 1.0, bounded=False),
         train(tmp_path, method, 300.0, bounded=False),
@@ -102,7 +104,7 @@ def test_unbounded_actions_are_in_units_of_the_demonstrations(tmp_path, method: 
     )
 
 
-def test_policy_file_gives_actions_of_the_environment(tmp_path) -> None:
+def test_policy_file_gives_actions_of_the_environment(tmp_path: Path) -> None:
     """Evaluated, collected from and resumed, a policy acts in the environment's units."""
     run = train(tmp_path, "bc", 20.0, steps=64_000)
     policy = rilco.load_policy(run.path)
@@ -121,7 +123,7 @@ def test_policy_file_gives_actions_of_the_environment(tmp_path) -> None:
     assert other.returns.tolist() != expert.returns.tolist(), "its own environment, made otherwise"
 
 
-def test_resumed_run_is_the_uninterrupted_one(tmp_path) -> None:
+def test_resumed_run_is_the_uninterrupted_one(tmp_path: Path) -> None:
     whole = train(tmp_path, "ril-co", 20.0)
     half = rilco.train(
         tmp_path / "half",

@@ -1,6 +1,7 @@
 """The zoo: its table, its files and its faults. Only tasks that need no further packages are made."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from benchmarks.zoo import draw
 from benchmarks.zoo.controllers import tuned
 from benchmarks.zoo.faults import FAULTS, RECORDING_FAULTS, Body
 from benchmarks.zoo.make import make
-from benchmarks.zoo.mixtures import LAST_WORD, MIXTURES, read
+from benchmarks.zoo.mixtures import LAST_WORD, MIXTURES, Mixture, read
 from benchmarks.zoo.recording import Manner, record
 from benchmarks.zoo.rigs import Furuta, Swing
 from benchmarks.zoo.tasks import TASKS
@@ -21,11 +22,11 @@ BODY = Body(action_dim=2, limit=2.0, goal=(0, 1), goal_span=1.0)
 CHEAP = [m for m in MIXTURES if not TASKS[m.task].extra and sum(part.count for part in m.parts) <= 60]
 
 
-def mixture(name):
+def mixture(name: str) -> Mixture:
     return next(m for m in MIXTURES if m.name == name)
 
 
-def test_table_is_as_large_and_as_varied_as_promised():
+def test_table_is_as_large_and_as_varied_as_promised() -> None:
     assert len(MIXTURES) >= 24
     assert len({m.name for m in MIXTURES}) == len(MIXTURES)
     assert len({m.task for m in MIXTURES}) >= 8
@@ -35,14 +36,14 @@ def test_table_is_as_large_and_as_varied_as_promised():
 
 
 @pytest.mark.parametrize("half", ["design", "last-word"])
-def test_each_half_holds_every_kind_of_fault_and_clean_sets(half):
+def test_each_half_holds_every_kind_of_fault_and_clean_sets(half: str) -> None:
     mine = [m for m in MIXTURES if TASKS[m.task].half == half]
     assert len({m.task for m in mine}) >= 8
     assert {part.manner.kind for m in mine for part in m.parts} - {""} == KINDS
     assert sum(all(part.manner.good for part in m.parts) for m in mine) >= 5
 
 
-def test_every_manner_names_a_controller_of_its_task():
+def test_every_manner_names_a_controller_of_its_task() -> None:
     wrong = [
         (m.name, part.manner.controller)
         for m in MIXTURES
@@ -52,7 +53,7 @@ def test_every_manner_names_a_controller_of_its_task():
     assert wrong == []
 
 
-def test_same_mixture_has_same_bytes(tmp_path):
+def test_same_mixture_has_same_bytes(tmp_path: Path) -> None:
     for folder in ("once", "again"):
         make(mixture("point-mass-wrong-goal-person"), tmp_path / folder)
     names = sorted(file.name for file in (tmp_path / "once" / "design").iterdir())
@@ -63,7 +64,7 @@ def test_same_mixture_has_same_bytes(tmp_path):
 
 
 @pytest.mark.parametrize("chosen", CHEAP, ids=lambda m: m.name)
-def test_truth_agrees_with_the_file(chosen, tmp_path):
+def test_truth_agrees_with_the_file(chosen: Mixture, tmp_path: Path) -> None:
     make(chosen, tmp_path)
     half, task = TASKS[chosen.task].half, TASKS[chosen.task]
     truth = json.loads((tmp_path / half / f"{chosen.name}.truth.json").read_text())
@@ -86,14 +87,14 @@ def test_truth_agrees_with_the_file(chosen, tmp_path):
         assert truth["score"]["good"] > truth["score"]["bad"]
 
 
-def test_order_of_episodes_says_nothing(tmp_path):
+def test_order_of_episodes_says_nothing(tmp_path: Path) -> None:
     truth = make(mixture("point-mass-noisy"), tmp_path)
     places = [e["episode"] for e in truth["episodes"] if not e["good"]]
     assert 0 < np.mean(places) / (truth["demonstrations"] - 1) < 1
     assert np.diff(places).max() > 1
 
 
-def test_last_word_is_new_and_its_tasks_share_no_shape():
+def test_last_word_is_new_and_its_tasks_share_no_shape() -> None:
     drawn = read(LAST_WORD)
     assert len(drawn) >= 32
     assert {TASKS[m.task].half for m in drawn} == {"last-word"}
@@ -102,7 +103,7 @@ def test_last_word_is_new_and_its_tasks_share_no_shape():
     assert len(set(hard)) == len(hard)
 
 
-def test_drawn_mixture_is_the_same_when_it_is_read_again(tmp_path):
+def test_drawn_mixture_is_the_same_when_it_is_read_again(tmp_path: Path) -> None:
     table = tmp_path / "table.json"
     mixtures = [
         mixture("two-link-arm-units-person"),
@@ -113,7 +114,9 @@ def test_drawn_mixture_is_the_same_when_it_is_read_again(tmp_path):
     assert read(table) == tuple(mixtures)
 
 
-def test_drawn_fault_is_the_least_on_its_ladder_that_makes_most_demonstrations_bad(monkeypatch):
+def test_drawn_fault_is_the_least_on_its_ladder_that_makes_most_demonstrations_bad(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     task = TASKS["peg"]
     found = draw.least(task, Manner(), "laggy")
     steps = draw.LADDERS["laggy"]
@@ -124,20 +127,20 @@ def test_drawn_fault_is_the_least_on_its_ladder_that_makes_most_demonstrations_b
     assert draw.least(TASKS["swing"], Manner(), "columns swapped") is None  # it has one column
 
 
-def test_gains_are_a_little_off_and_what_is_named_is_as_given():
+def test_gains_are_a_little_off_and_what_is_named_is_as_given() -> None:
     rule = tuned(lambda obs, gain, *, named: [gain, named])
     taken = np.array([rule(2.0, named=2.0)(np.random.default_rng(k))(np.zeros(1)) for k in range(50)])
     assert 1.9 <= taken[:, 0].min() < 1.95 < 2.05 < taken[:, 0].max() <= 2.1
     assert (taken[:, 1] == 2.0).all()
 
 
-def test_what_moves_by_itself_loses_about_what_friction_takes():
-    def furuta(obs):
+def test_what_moves_by_itself_loses_about_what_friction_takes() -> None:
+    def furuta(obs: np.ndarray) -> tuple[float, float]:
         _, _, cos, sin, turn, fall = obs
         moving = (0.02 + 0.00225 * sin**2) * turn**2 + 0.003 * fall**2 - 0.006 * cos * turn * fall
         return moving / 2 + 0.147 * cos, 0.02 * (0.001 * turn**2 + 0.0001 * fall**2)
 
-    def swing(obs):
+    def swing(obs: np.ndarray) -> tuple[float, float]:
         cos, _, speed, length = obs
         return (length * speed) ** 2 / 2 - 9.8 * length * cos, 0.05 * 0.02 * (length * speed) ** 2
 
@@ -148,20 +151,20 @@ def test_what_moves_by_itself_loses_about_what_friction_takes():
         assert np.abs(begin - held - np.cumsum(work)).max() < 0.37 * work.sum()
 
 
-def act_with(fault, size, steps=3000):
+def act_with(fault: str, size: float, steps: int = 3000) -> tuple[np.ndarray, np.ndarray]:
     """What a faulty controller does whose faultless action is the observation itself."""
     faulty = FAULTS[fault](lambda obs: obs, size, BODY, np.random.default_rng(0))
     obs = np.random.default_rng(1).uniform(-1, 1, (steps, 2))
     return obs, np.array([faulty(row) for row in obs])
 
 
-def test_noise_and_wander_have_the_size_that_was_asked_for():
+def test_noise_and_wander_have_the_size_that_was_asked_for() -> None:
     for fault in ("noisy", "sloppy"):
         obs, action = act_with(fault, 0.3)
         assert (action - obs).std() == pytest.approx(0.3 * BODY.limit, rel=0.1)
 
 
-def test_each_action_may_have_a_limit_of_its_own():
+def test_each_action_may_have_a_limit_of_its_own() -> None:
     body = Body(action_dim=2, limit=np.array([300.0, 0.5]), goal=(), goal_span=1.0)
     still = FAULTS["noisy"](lambda obs: np.zeros(2), 0.1, body, np.random.default_rng(0))
     assert np.std([still(np.zeros(2)) for _ in range(3000)], axis=0) == pytest.approx([30, 0.05], rel=0.1)
@@ -170,7 +173,7 @@ def test_each_action_may_have_a_limit_of_its_own():
     assert np.abs(taken.action).max(0) == pytest.approx(task.simulator().limit)
 
 
-def test_offset_is_constant_and_wrong_goal_moves_what_is_seen():
+def test_offset_is_constant_and_wrong_goal_moves_what_is_seen() -> None:
     for fault, length in (("offset", 0.3 * BODY.limit), ("wrong goal", 0.3 * BODY.goal_span)):
         obs, action = act_with(fault, 0.3)
         shift = (action - obs).round(9)
@@ -178,7 +181,7 @@ def test_offset_is_constant_and_wrong_goal_moves_what_is_seen():
         assert np.linalg.norm(shift[0]) == pytest.approx(length)
 
 
-def test_lag_sign_swap_and_gain():
+def test_lag_sign_swap_and_gain() -> None:
     obs, action = act_with("laggy", 3)
     assert not action[:3].any()
     assert (action[3:] == obs[:-3]).all()
@@ -190,7 +193,7 @@ def test_lag_sign_swap_and_gain():
     assert action == pytest.approx(0.1 * obs)
 
 
-def test_idle_and_stuck_last_as_long_as_was_asked_for():
+def test_idle_and_stuck_last_as_long_as_was_asked_for() -> None:
     _, action = act_with("idle", 0.4, steps=30_000)
     assert (action == 0).all(1).mean() == pytest.approx(0.4, abs=0.05)
     _, action = act_with("stuck", 0.4, steps=30_000)
