@@ -223,7 +223,7 @@ def test_cutting_a_run_into_calls_changes_no_bit(config):
 
 def test_every_cut_is_compiled_once():
     data = prepare(expert_demos(), BcConfig(validation=0.1), seed=1)
-    compiled = bc(TINY).train._cache_size  # type: ignore[attr-defined]
+    compiled = bc(TINY).train.func._cache_size  # type: ignore[attr-defined]
     state = train(TINY, data, 1)
     before = compiled()
     train(TINY, data, 1, 4, 5, 105, after=state)

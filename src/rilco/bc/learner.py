@@ -63,76 +63,97 @@ class BcLearner(NamedTuple):
     """`policy(state, data, actions)`: the one to act with, as NumPy arrays; its spread is that of the errors on the checked pairs."""
 
 
-@functools.cache
+class Setting(NamedTuple):
+    """What a learner is made of. Learners of equal settings share what is compiled."""
+
+    config: BcConfig
+    head: Head
+
+
 def bc(config: BcConfig = BcConfig(), head: Head = GAUSSIAN) -> BcLearner:
-    """Build the learner for a setting and a kind of actions; the same one every time, so that many clonings compile once."""
+    """Build the learner for a setting and a kind of actions."""
+    setting = Setting(config, head)
+    return BcLearner(
+        init=functools.partial(_init, setting),
+        train=functools.partial(_train, setting),
+        loss=functools.partial(_loss, setting),
+        judge=_judge,
+        stopped=functools.partial(_stopped, setting),
+        policy=functools.partial(_policy, setting),
+    )
+
+
+@functools.partial(jax.jit, static_argnums=(0, 2, 3))
+def _init(setting: Setting, key: jax.Array, obs_dim: int, action_dim: int) -> BcState:
+    params = init_mlp(jax.random.split(key)[0], (obs_dim, *setting.config.hidden_sizes, action_dim))
+    adam = _optimizer(setting.config).init(params)
+    zero, none = jnp.zeros((), jnp.float32), jnp.zeros((), jnp.int32)
+    return BcState(params, adam, params, zero, none, params, jnp.inf + zero, none)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _train(
+    setting: Setting, state: BcState, data: CloningData, first: int, last: int, key: jax.Array
+) -> tuple[BcState, jax.Array]:
+    draw_key = jax.random.split(key)[1]
+    steps, batch = setting.config.steps_per_iteration, setting.config.batch
+
+    def iterate(iteration: jax.Array, state: BcState) -> BcState:
+        own_key = jax.random.fold_in(draw_key, iteration)
+        draws = jax.random.randint(own_key, (steps, batch), 0, len(data.trained_rows))
+        numbers = iteration * steps + jnp.arange(1, steps + 1)
+        inputs = (data.trained_rows[draws], numbers)
+        return jax.lax.scan(lambda state, x: (_step(setting, state, data, *x), None), state, inputs)[0]
+
+    # The bounds are values, not shapes: the loop is compiled once, and every cut of a run executes the same code.
+    state = jax.lax.fori_loop(first, last, iterate, state)
+    return state, count_nonfinite(state.params)
+
+
+def _step(setting: Setting, state: BcState, data: CloningData, rows: jax.Array, number: jax.Array) -> BcState:
+    """One gradient step on a mini-batch."""
+    loss, gradient = jax.value_and_grad(cloning_loss)(state.params, data, rows, setting.head)
+    updates, adam = _optimizer(setting.config).update(gradient, state.adam, state.params)
+    params = optax.apply_updates(state.params, updates)
+    average = _moved(state.average, params, number, setting.config.average_over)
+    total, count = state.loss_sum + loss, state.loss_count + 1
+    return state._replace(params=params, adam=adam, average=average, loss_sum=total, loss_count=count)
+
+
+def _optimizer(config: BcConfig) -> optax.GradientTransformation:
     rate: optax.ScalarOrSchedule = config.learning_rate
     if config.decay_steps:
         rate = functools.partial(_falling_rate, config)
-    optimizer = (
-        optax.adamw(rate, weight_decay=config.weight_decay) if config.weight_decay else optax.adam(rate)
+    return optax.adamw(rate, weight_decay=config.weight_decay) if config.weight_decay else optax.adam(rate)
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _loss(setting: Setting, state: BcState, data: CloningData) -> jax.Array:
+    return cloning_loss(state.average, data, data.checked_rows, setting.head)
+
+
+@jax.jit
+def _judge(state: BcState, loss: jax.Array) -> BcState:
+    better = loss < state.best_loss
+    best = jax.tree.map(functools.partial(jnp.where, better), state.average, state.best)
+    return state._replace(
+        best=best,
+        best_loss=jnp.where(better, loss, state.best_loss),
+        waited=jnp.where(better, 0, state.waited + 1),
     )
 
-    @functools.partial(jax.jit, static_argnums=(1, 2))
-    def init(key: jax.Array, obs_dim: int, action_dim: int) -> BcState:
-        params = init_mlp(jax.random.split(key)[0], (obs_dim, *config.hidden_sizes, action_dim))
-        zero, none = jnp.zeros((), jnp.float32), jnp.zeros((), jnp.int32)
-        return BcState(params, optimizer.init(params), params, zero, none, params, jnp.inf + zero, none)
 
-    def step(state: BcState, data: CloningData, rows: jax.Array, number: jax.Array) -> BcState:
-        loss, gradient = jax.value_and_grad(cloning_loss)(state.params, data, rows, head)
-        updates, adam = optimizer.update(gradient, state.adam, state.params)
-        params = optax.apply_updates(state.params, updates)
-        average = _moved(state.average, params, number, config.average_over)
-        total, count = state.loss_sum + loss, state.loss_count + 1
-        return state._replace(params=params, adam=adam, average=average, loss_sum=total, loss_count=count)
+def _stopped(setting: Setting, state: BcState) -> bool:
+    return setting.config.patience > 0 and int(state.waited) >= setting.config.patience
 
-    @jax.jit
-    def train(
-        state: BcState, data: CloningData, first: int, last: int, key: jax.Array
-    ) -> tuple[BcState, jax.Array]:
-        draw_key = jax.random.split(key)[1]
-        steps = config.steps_per_iteration
 
-        def iterate(iteration: jax.Array, state: BcState) -> BcState:
-            shape = (steps, config.batch)
-            draws = jax.random.randint(
-                jax.random.fold_in(draw_key, iteration), shape, 0, len(data.trained_rows)
-            )
-            numbers = iteration * steps + jnp.arange(1, steps + 1)
-            inputs = (data.trained_rows[draws], numbers)
-            return jax.lax.scan(lambda state, x: (step(state, data, *x), None), state, inputs)[0]
-
-        # The bounds are values, not shapes: the loop is compiled once, and every cut of a run executes the same code.
-        state = jax.lax.fori_loop(first, last, iterate, state)
-        return state, count_nonfinite(state.params)
-
-    @jax.jit
-    def loss(state: BcState, data: CloningData) -> jax.Array:
-        return cloning_loss(state.average, data, data.checked_rows, head)
-
-    @jax.jit
-    def judge(state: BcState, loss: jax.Array) -> BcState:
-        better = loss < state.best_loss
-        best = jax.tree.map(functools.partial(jnp.where, better), state.average, state.best)
-        return state._replace(
-            best=best,
-            best_loss=jnp.where(better, loss, state.best_loss),
-            waited=jnp.where(better, 0, state.waited + 1),
-        )
-
-    def stopped(state: BcState) -> bool:
-        return config.patience > 0 and int(state.waited) >= config.patience
-
-    def policy(state: BcState, data: CloningData, actions: Actions = AS_THEY_ARE) -> Policy:
-        judged = config.patience > 0 and math.isfinite(state.best_loss)
-        params = state.best if judged else state.average
-        log_std = _log_std(params, data) if head.has_spread else np.zeros(0, np.float32)
-        layers = [(np.asarray(layer["w"]), np.asarray(layer["b"])) for layer in params]
-        mean, var = np.asarray(data.normalizer.mean), np.asarray(data.normalizer.var)
-        return Policy(mean, var, layers, np.asarray(log_std), actions=actions)
-
-    return BcLearner(init, train, loss, judge, stopped, policy)
+def _policy(setting: Setting, state: BcState, data: CloningData, actions: Actions = AS_THEY_ARE) -> Policy:
+    judged = setting.config.patience > 0 and math.isfinite(state.best_loss)
+    params = state.best if judged else state.average
+    log_std = _log_std(params, data) if setting.head.has_spread else np.zeros(0, np.float32)
+    layers = [(np.asarray(layer["w"]), np.asarray(layer["b"])) for layer in params]
+    mean, var = np.asarray(data.normalizer.mean), np.asarray(data.normalizer.var)
+    return Policy(mean, var, layers, np.asarray(log_std), actions=actions)
 
 
 def cloning_loss(params: Params, data: CloningData, rows: jax.Array, head: Head = GAUSSIAN) -> jax.Array:
