@@ -94,49 +94,57 @@ def vild(
     setting = Setting(config, vild_config, *optimizers)
     roster_of = remember_last(functools.partial(make_roster, num_demonstrators))
 
-    def init(key: jax.Array, obs_dim: int, action_dim: int) -> VildState:
-        key, model_key = jax.random.split(key)
-        params = init_classifier(key, obs_dim, action_dim, config.hidden)
-        model = init_model(model_key, obs_dim, action_dim, num_demonstrators, vild_config)
-        opt_states = setting.optimizer.init(params), setting.model_optimizer.init(model)
-        return VildState(params, opt_states[0], model, opt_states[1], jnp.ones(action_dim, jnp.float32))
-
     def sample(demos: DemoArrays, rng: np.random.Generator) -> Pool:
         return draw_pool(config, roster_of(demos.demonstrator), demos, rng)
-
-    def update(
-        state: VildState,
-        batches: Pool,
-        policy_obs: jax.Array,
-        policy_action: jax.Array,
-        normalize: Normalize,
-        key: jax.Array,
-    ) -> tuple[VildState, Info]:
-        deal_key, mixing_key, step_key = jax.random.split(key, 3)
-        pool = jax.tree.map(jnp.asarray, batches)
-        pool = pool._replace(obs=normalize(pool.obs))
-        policy = join(policy_obs, policy_action)  # [N, D + A]
-        minibatches = MiniBatch(
-            number=jnp.arange(config.minibatches),
-            policy=policy[deal(deal_key, len(policy), config.minibatches)],  # [M, m, D + A]
-            mixing=jax.random.uniform(mixing_key, (config.minibatches, config.batch, 1)),
-            key=jax.random.split(step_key, config.minibatches),
-        )
-        state, infos = jax.lax.scan(functools.partial(minibatch_step, setting, pool), state, minibatches)
-        info = {name: jnp.mean(values) for name, values in infos.items()}
-        return state, info | _noise_info(state.model.log_variance)
-
-    def reward(state: VildState, obs: jax.Array, action: jax.Array) -> jax.Array:
-        return _logistic(-score_joined(state.params, join(obs, action)))  # softplus(g)
 
     def prepare(state: VildState, demos: DemoArrays, normalize: Normalize, key: jax.Array) -> VildState:
         rng = np.random.default_rng(np.asarray(jax.random.key_data(key)).tolist())
         return _start_by_cloning(setting, roster_of(demos.demonstrator), state, demos, normalize, rng)
 
-    return RewardLearner(init, sample, update, reward, prepare)
+    init = functools.partial(_init, setting, num_demonstrators)
+    return RewardLearner(init, sample, functools.partial(_update, setting), _reward, prepare)
+
+
+def _init(
+    setting: Setting, num_demonstrators: int, key: jax.Array, obs_dim: int, action_dim: int
+) -> VildState:
+    key, model_key = jax.random.split(key)
+    params = init_classifier(key, obs_dim, action_dim, setting.config.hidden)
+    model = init_model(model_key, obs_dim, action_dim, num_demonstrators, setting.vild)
+    opt_states = setting.optimizer.init(params), setting.model_optimizer.init(model)
+    return VildState(params, opt_states[0], model, opt_states[1], jnp.ones(action_dim, jnp.float32))
+
+
+def _reward(state: VildState, obs: jax.Array, action: jax.Array) -> jax.Array:
+    return _logistic(-score_joined(state.params, join(obs, action)))  # softplus(g)
 
 
 # --- learning
+
+
+def _update(
+    setting: Setting,
+    state: VildState,
+    batches: Pool,
+    policy_obs: jax.Array,
+    policy_action: jax.Array,
+    normalize: Normalize,
+    key: jax.Array,
+) -> tuple[VildState, Info]:
+    deal_key, mixing_key, step_key = jax.random.split(key, 3)
+    count, batch = setting.config.minibatches, setting.config.batch
+    pool = jax.tree.map(jnp.asarray, batches)
+    pool = pool._replace(obs=normalize(pool.obs))
+    policy = join(policy_obs, policy_action)  # [N, D + A]
+    minibatches = MiniBatch(
+        number=jnp.arange(count),
+        policy=policy[deal(deal_key, len(policy), count)],  # [M, m, D + A]
+        mixing=jax.random.uniform(mixing_key, (count, batch, 1)),
+        key=jax.random.split(step_key, count),
+    )
+    state, infos = jax.lax.scan(functools.partial(minibatch_step, setting, pool), state, minibatches)
+    info = {name: jnp.mean(values) for name, values in infos.items()}
+    return state, info | _noise_info(state.model.log_variance)
 
 
 def minibatch_step(
