@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -73,7 +74,7 @@ def same(a: object, b: object) -> bool:
 # -- what it learns ------------------------------------------------------------------------------
 
 
-def test_linear_policy_reaches_least_squares():
+def test_linear_policy_reaches_least_squares() -> None:
     """Noisy actions, so that the optimum is a fit, not an interpolation; the constant feature has no say."""
     rng = np.random.default_rng(3)
     obs = rng.standard_normal((400, 3)) * (1.0, 10.0, 0.0) + (2.0, -30.0, 7.0)
@@ -91,7 +92,7 @@ def test_linear_policy_reaches_least_squares():
     np.testing.assert_allclose(np.exp(policy.log_std), np.sqrt(residual / 400), rtol=0.01)
 
 
-def test_tanh_expert_is_learned_to_a_small_held_out_loss():
+def test_tanh_expert_is_learned_to_a_small_held_out_loss() -> None:
     demos = expert_demos(2000)
     policy = clone(demos, gradient_steps=10_000)
     fresh = expert_demos(500, seed=1)
@@ -99,7 +100,7 @@ def test_tanh_expert_is_learned_to_a_small_held_out_loss():
     assert np.var(fresh.action) > 0.3  # what predicting nothing would leave
 
 
-def test_policy_is_the_network_that_was_trained():
+def test_policy_is_the_network_that_was_trained() -> None:
     demos = expert_demos()
     data = prepare(demos, BcConfig(validation=0.1), seed=1)
     state = train(TINY, data, 20)
@@ -110,14 +111,14 @@ def test_policy_is_the_network_that_was_trained():
     np.testing.assert_allclose(np.exp(policy.log_std), np.sqrt(np.mean(error**2, axis=0)), rtol=1e-4)
 
 
-def test_exactly_fitted_actions_leave_a_finite_spread():
+def test_exactly_fitted_actions_leave_a_finite_spread() -> None:
     demos = Demonstrations(np.zeros((300, 2)), np.zeros((300, 1)), episode=expert_demos().episode)
     policy = clone(demos, TINY, gradient_steps=5)
     assert policy.predict(np.zeros(2))[0] == 0.0
     np.testing.assert_allclose(np.exp(policy.log_std), LEAST_STD, rtol=1e-5)
 
 
-def test_weights_pull_in_proportion():
+def test_weights_pull_in_proportion() -> None:
     """Every other pair says the opposite, with a third of the weight."""
     other = np.arange(400) % 2 == 1
     demos = Demonstrations(np.zeros((400, 2)), np.where(other, -1.0, 1.0)[:, None])
@@ -126,7 +127,7 @@ def test_weights_pull_in_proportion():
     assert policy.predict(np.zeros(2))[0] == pytest.approx(0.5, abs=0.1)
 
 
-def test_pairs_of_weight_zero_leave_no_trace():
+def test_pairs_of_weight_zero_leave_no_trace() -> None:
     demos = expert_demos()
     out = np.arange(len(demos)) % 3 == 0
     changed = Demonstrations(
@@ -138,7 +139,7 @@ def test_pairs_of_weight_zero_leave_no_trace():
     assert same(ours.arrays(), theirs.arrays())
 
 
-def test_first_pairs_of_every_episode_weigh_more():
+def test_first_pairs_of_every_episode_weigh_more() -> None:
     for episode, steps, expected in (
         ([4] * 5 + [2] * 2 + [9] * 3, 3, [7, 7, 7, 1, 1, 7, 7, 7, 7, 7]),
         ([1, 2, 1, 2, 1, 2, 2], 2, [7, 7, 7, 7, 1, 1, 1]),
@@ -152,7 +153,7 @@ def test_first_pairs_of_every_episode_weigh_more():
         )
 
 
-def test_starts_pull_by_their_weight():
+def test_starts_pull_by_their_weight() -> None:
     """Half of every episode says the opposite of its first half."""
     late = np.arange(400) % 20 >= 10
     demos = Demonstrations(
@@ -165,7 +166,7 @@ def test_starts_pull_by_their_weight():
     assert opposed.predict(np.zeros(2))[0] == pytest.approx(0.0, abs=0.1)
 
 
-def test_unit_of_the_weights_does_not_matter():
+def test_unit_of_the_weights_does_not_matter() -> None:
     demos = expert_demos()
     weight = np.random.default_rng(0).uniform(0.1, 1.0, len(demos))
     data = [prepare(demos, BcConfig(validation=0.1), seed=1, weights=unit * weight) for unit in (1.0, 400.0)]
@@ -175,12 +176,12 @@ def test_unit_of_the_weights_does_not_matter():
 
 
 @pytest.mark.parametrize("weights", [[1.0, 2.0], np.full(300, np.nan), -np.ones(300), np.zeros(300)])
-def test_bad_weights(weights):
+def test_bad_weights(weights: np.ndarray | list[float]) -> None:
     with pytest.raises(DemonstrationError, match="weight"):
         clone(expert_demos(), TINY, weights=weights)
 
 
-def test_weight_decay_shrinks_the_weights():
+def test_weight_decay_shrinks_the_weights() -> None:
     data = prepare(expert_demos(noise=0.5), BcConfig(validation=0.1), seed=1)
 
     def size(config: BcConfig) -> float:
@@ -190,7 +191,7 @@ def test_weight_decay_shrinks_the_weights():
     assert size(dataclasses.replace(TINY, weight_decay=1.0)) < 0.7 * size(TINY)
 
 
-def test_averaged_weights_fit_better_and_steadier_than_the_last():
+def test_averaged_weights_fit_better_and_steadier_than_the_last() -> None:
     data = prepare(expert_demos(noise=0.5), BcConfig(validation=0.1), seed=1)
     state, losses = train(AVERAGING, data, 2000), []
     for last in range(2200, 3001, 200):
@@ -201,7 +202,7 @@ def test_averaged_weights_fit_better_and_steadier_than_the_last():
     assert of_average.std() < 0.5 * of_last.std()
 
 
-def test_average_is_the_mean_of_the_weights_at_first():
+def test_average_is_the_mean_of_the_weights_at_first() -> None:
     data = prepare(expert_demos(), BcConfig(validation=0.1), seed=1)
     states = [train(AVERAGING, data, 1)]
     for last in range(2, 11):
@@ -214,14 +215,14 @@ def test_average_is_the_mean_of_the_weights_at_first():
 
 
 @pytest.mark.parametrize("config", [TINY, AVERAGING])
-def test_cutting_a_run_into_calls_changes_no_bit(config):
+def test_cutting_a_run_into_calls_changes_no_bit(config: BcConfig) -> None:
     data = prepare(expert_demos(), BcConfig(validation=0.1), seed=1)
     whole = train(config, data, 57)
     assert same(whole, train(config, data, 1, 2, 30, 57))
     assert not same(whole.params, train(config, data, 57, seed=2).params)
 
 
-def test_every_cut_is_compiled_once():
+def test_every_cut_is_compiled_once() -> None:
     data = prepare(expert_demos(), BcConfig(validation=0.1), seed=1)
     compiled = bc(TINY).train.func._cache_size  # type: ignore[attr-defined]
     state = train(TINY, data, 1)
@@ -230,7 +231,7 @@ def test_every_cut_is_compiled_once():
     assert compiled() == before
 
 
-def test_training_loss_is_the_mean_over_mini_batches():
+def test_training_loss_is_the_mean_over_mini_batches() -> None:
     data = prepare(expert_demos(), BcConfig(validation=0.1), seed=1)
     state = train(dataclasses.replace(TINY, learning_rate=1e-12), data, 40)
     assert state.loss_count == 200
@@ -242,7 +243,7 @@ def test_training_loss_is_the_mean_over_mini_batches():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_episodes_are_held_out_whole_and_spread_over_the_files(seed):
+def test_episodes_are_held_out_whole_and_spread_over_the_files(seed: int) -> None:
     rng = np.random.default_rng(seed)
     lengths = rng.integers(1, 40, 60)
     episode = np.repeat(rng.permutation(60), lengths)  # numbered in no order
@@ -258,7 +259,7 @@ def test_episodes_are_held_out_whole_and_spread_over_the_files(seed):
     assert np.array_equal(held, held_out(index, 0.1, seed))
 
 
-def test_a_single_episode_holds_out_consecutive_pairs():
+def test_a_single_episode_holds_out_consecutive_pairs() -> None:
     held = held_out(EpisodeIndex.of(np.zeros(200, int)), 0.1, seed=1)
     rows = np.flatnonzero(held)
     assert len(rows) == 20
@@ -267,12 +268,12 @@ def test_a_single_episode_holds_out_consecutive_pairs():
 
 @pytest.mark.parametrize("share", [0.01, 0.5, 0.99])
 @pytest.mark.parametrize("episodes", [1, 2, 7])
-def test_both_parts_have_something(share, episodes):
+def test_both_parts_have_something(share: float, episodes: int) -> None:
     held = held_out(EpisodeIndex.of(np.arange(14) * episodes // 14), share, seed=1)
     assert 0 < held.sum() < 14
 
 
-def test_held_out_pairs_are_never_trained_on():
+def test_held_out_pairs_are_never_trained_on() -> None:
     """Whatever the held-out actions and observations are, the weights come out the same."""
     demos = expert_demos()
     held = held_out(demos.index, TINY.validation, seed=1)
@@ -287,14 +288,14 @@ def test_held_out_pairs_are_never_trained_on():
     assert np.array_equal(policies[0].obs_mean, policies[1].obs_mean)
 
 
-def test_one_pair_cannot_be_split():
+def test_one_pair_cannot_be_split() -> None:
     lonely = Demonstrations(np.ones((1, 2)), np.ones((1, 1)))
     with pytest.raises(DemonstrationError, match=r"bc\.validation to 0"):
         clone(lonely, TINY)
     assert prepare(lonely, BcConfig(validation=0.0), seed=1).trained_rows.tolist() == [0]
 
 
-def test_statistics_are_of_the_chosen_rows_in_blocks(monkeypatch):
+def test_statistics_are_of_the_chosen_rows_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rilco.bc.data.BLOCK", 7)
     rng = np.random.default_rng(0)
     obs = (rng.standard_normal((100, 3)) * (1.0, 1e-3, 0.0) + (1e4, 0.0, 0.7)).astype(np.float32)
@@ -309,7 +310,7 @@ def test_statistics_are_of_the_chosen_rows_in_blocks(monkeypatch):
     np.testing.assert_allclose(statistics(obs, np.arange(100), weight).mean, repeated.mean(axis=0), rtol=1e-6)
 
 
-def test_what_lies_far_out_is_not_clipped_where_that_is_asked_for():
+def test_what_lies_far_out_is_not_clipped_where_that_is_asked_for() -> None:
     obs = np.zeros((1000, 3), np.float32)
     obs[:, 0], obs[0, 0], obs[:, 1] = np.arange(1000) % 2, 500.0, np.linspace(-1, 1, 1000)
     rows = np.arange(1000)
@@ -322,7 +323,7 @@ def test_what_lies_far_out_is_not_clipped_where_that_is_asked_for():
     assert np.array_equal(wide.mean, plain.mean)
 
 
-def test_a_rate_that_falls_to_zero_settles_and_then_stays():
+def test_a_rate_that_falls_to_zero_settles_and_then_stays() -> None:
     """Around the mean of noise that nothing explains."""
     action = np.random.default_rng(0).normal(size=(400, 1))
     demos = Demonstrations(np.zeros((400, 2)), action)
@@ -339,7 +340,7 @@ def test_a_rate_that_falls_to_zero_settles_and_then_stays():
     assert cloner.policy.predict(np.zeros(2)) == settled
 
 
-def test_validation_of_many_pairs_takes_an_even_sample(monkeypatch):
+def test_validation_of_many_pairs_takes_an_even_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rilco.bc.data.MOST_CHECKED", 10)
     rows = np.asarray(prepare(expert_demos(), BcConfig(validation=0.5), seed=1).checked_rows)
     assert len(set(rows.tolist())) == 10
@@ -357,7 +358,7 @@ def noisy_few() -> Demonstrations:
     return expert_demos(60, noise=0.7)
 
 
-def test_held_out_loss_tells_overfitting_and_the_best_weights_are_returned():
+def test_held_out_loss_tells_overfitting_and_the_best_weights_are_returned() -> None:
     demos = noisy_few()
     data, learner, key = prepare(demos, BcConfig(validation=0.5), seed=1), bc(OVERFITS), jax.random.key(1)
     state = learner.init(key, 2, 1)
@@ -379,7 +380,7 @@ def test_held_out_loss_tells_overfitting_and_the_best_weights_are_returned():
     assert np.array_equal(stopped.layers[0][0], np.asarray(policies[lowest][0]["w"]))
 
 
-def test_without_patience_the_last_weights_are_the_policy():
+def test_without_patience_the_last_weights_are_the_policy() -> None:
     data = prepare(expert_demos(), BcConfig(validation=0.1), seed=1)
     judged = bc(TINY).judge(train(TINY, data, 10), np.float32(0.0))
     later = train(TINY, data, 10, 20, after=judged)
@@ -403,19 +404,19 @@ SMALL = {
 
 
 @pytest.fixture(scope="module")
-def demos_file(tmp_path_factory) -> Path:
+def demos_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("demos") / "demos.npz"
     save_demonstrations(expert_demos(), path)
     return path
 
 
-def small_config(demos: Path, **settings) -> rilco.RunConfig:
+def small_config(demos: Path, **settings: Any) -> rilco.RunConfig:
     options = {"method": "bc", "env": env_id("Drift"), "demos": demos, "steps": 5000, "seed": 5}
     return make_config({**options, **SMALL, **settings})
 
 
 @pytest.fixture(scope="module")
-def left_alone(tmp_path_factory, demos_file) -> rilco.Run:
+def left_alone(tmp_path_factory: pytest.TempPathFactory, demos_file: Path) -> rilco.Run:
     """250 iterations from start to end; tests compare with it and must not change it."""
     out = tmp_path_factory.mktemp("left_alone") / "run"
     return train_run(small_config(demos_file, snapshot_every=1400), out, how=HOW)
@@ -432,7 +433,7 @@ def policy_files(run: rilco.Run) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*.safetensors")}
 
 
-def test_run_folder(left_alone):
+def test_run_folder(left_alone: rilco.Run) -> None:
     lines = metrics(left_alone.path)
     assert [line["iteration"] for line in lines] == [60, 100, 120, 180, 200, 240, 250]
     assert [line["iteration"] for line in lines if "eval_return" in line] == [60, 120, 180, 240, 250]
@@ -448,14 +449,16 @@ def test_run_folder(left_alone):
     assert left_alone.policy.card["return"] == pytest.approx(best, rel=1e-3)
 
 
-def test_run_is_the_library_function_in_a_folder(left_alone):
+def test_run_is_the_library_function_in_a_folder(left_alone: rilco.Run) -> None:
     config = left_alone.config
     policy = clone(expert_demos(), config.bc, gradient_steps=1250, seed=config.seed)
     for name, array in policy.arrays().items():
         assert np.array_equal(array, left_alone.last_policy.arrays()[name]), name
 
 
-def test_evaluating_does_not_change_what_is_learned(tmp_path, demos_file, left_alone):
+def test_evaluating_does_not_change_what_is_learned(
+    tmp_path: Path, demos_file: Path, left_alone: rilco.Run
+) -> None:
     quiet = train_run(small_config(demos_file, evaluate_every=-1), tmp_path / "run", how=HOW)
     lines = metrics(quiet.path)
     assert [line["iteration"] for line in lines] == [100, 200, 250]
@@ -465,8 +468,10 @@ def test_evaluating_does_not_change_what_is_learned(tmp_path, demos_file, left_a
     assert policy_files(quiet)["last.safetensors"] == policy_files(left_alone)["last.safetensors"]
 
 
-def test_a_run_that_never_evaluates_starts_no_process(tmp_path, demos_file, left_alone, monkeypatch):
-    def refuse(*arguments, **options):
+def test_a_run_that_never_evaluates_starts_no_process(
+    tmp_path: Path, demos_file: Path, left_alone: rilco.Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*arguments: object, **options: object) -> None:
         raise AssertionError("a process was started")
 
     monkeypatch.setattr(subprocess, "Popen", refuse)
@@ -475,7 +480,7 @@ def test_a_run_that_never_evaluates_starts_no_process(tmp_path, demos_file, left
 
 
 @pytest.mark.parametrize("checkpoint_at", [1, 7, 100, 203])
-def test_resume_continues_exactly(tmp_path, checkpoint_at, left_alone):
+def test_resume_continues_exactly(tmp_path: Path, checkpoint_at: int, left_alone: rilco.Run) -> None:
     """After a crash, what came after the last checkpoint is done again, with the same outcome."""
     stops = sorted({*range(60, 250, 60), *range(70, 250, 70), 100, 200, checkpoint_at})
     looks = stops.index(checkpoint_at) + 2  # a stop further, so that there is something to forget
@@ -490,7 +495,7 @@ def test_resume_continues_exactly(tmp_path, checkpoint_at, left_alone):
     assert policy_files(resumed) == policy_files(left_alone)
 
 
-def test_interrupt_leaves_a_checkpoint_and_resumes_exactly(tmp_path, left_alone):
+def test_interrupt_leaves_a_checkpoint_and_resumes_exactly(tmp_path: Path, left_alone: rilco.Run) -> None:
     how = How(workers=1, quiet=True, stop=StopsWhen(looks=3))
     with pytest.raises(KeyboardInterrupt):
         train_run(left_alone.config, tmp_path / "run", how=how)
@@ -500,14 +505,16 @@ def test_interrupt_leaves_a_checkpoint_and_resumes_exactly(tmp_path, left_alone)
     assert policy_files(resumed) == policy_files(left_alone)
 
 
-def test_resume_can_go_on_for_longer(tmp_path, demos_file):
+def test_resume_can_go_on_for_longer(tmp_path: Path, demos_file: Path) -> None:
     long = train_run(small_config(demos_file, steps=4800), tmp_path / "long", how=HOW)
     short = train_run(small_config(demos_file, steps=2400), tmp_path / "short", how=HOW)
     resumed = rilco.train(short.path, resume=True, steps=4800, quiet=True, workers=1)
     assert metrics(resumed.path) == metrics(long.path)
 
 
-def test_early_stop_finishes_the_run_with_the_best_weights(tmp_path, capsys):
+def test_early_stop_finishes_the_run_with_the_best_weights(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     save_demonstrations(noisy_few(), tmp_path / "demos.npz")
     settings = {f"bc.{name}": value for name, value in dataclasses.asdict(OVERFITS).items()}
     config = small_config(tmp_path / "demos.npz", **settings, evaluate_every=0, steps=100_000)
@@ -532,7 +539,9 @@ def test_early_stop_finishes_the_run_with_the_best_weights(tmp_path, capsys):
     assert policy_files(run) == before
 
 
-def test_ground_truth_does_not_reach_training(tmp_path, demos_file, left_alone):
+def test_ground_truth_does_not_reach_training(
+    tmp_path: Path, demos_file: Path, left_alone: rilco.Run
+) -> None:
     demos = expert_demos()
     known = Demonstrations(
         demos.obs, demos.action, episode=demos.episode, expert=np.arange(300) < 100, reward=np.arange(300)
@@ -559,13 +568,13 @@ def test_ground_truth_does_not_reach_training(tmp_path, demos_file, left_alone):
         ({"bc.hidden": [8]}, "Did you mean 'hidden_sizes'"),
     ],
 )
-def test_bad_options(settings, said):
+def test_bad_options(settings: dict[str, Any], said: str) -> None:
     options = {"method": "bc", "env": env_id("Drift"), "demos": "x.npz", **settings}
     with pytest.raises(ConfigError, match=said):
         make_config(options)
 
 
-def test_its_length_may_be_given_in_gradient_steps():
+def test_its_length_may_be_given_in_gradient_steps() -> None:
     options = {"method": "bc", "demos": "demos.npz"}
     assert make_config({**options, "gradient_steps": 156_250}).steps == 20_000_000  # the paper's
     assert make_config({**options, "gradient_steps": 11, "bc.steps_per_iteration": 2}).iterations == 6
@@ -575,7 +584,7 @@ def test_its_length_may_be_given_in_gradient_steps():
         make_config({**options, "method": "gail-ap", "task": "hopper", "gradient_steps": 10})
 
 
-def test_settings_survive_the_folder(left_alone):
+def test_settings_survive_the_folder(left_alone: rilco.Run) -> None:
     assert left_alone.config.bc == BcConfig(hidden_sizes=(8, 8), batch=16, validation=0.1)
 
 
@@ -586,14 +595,14 @@ def test_settings_survive_the_folder(left_alone):
         (Demonstrations(np.zeros((50, 2)), np.zeros((50, 4))), "2 observation and 4 action dimensions"),
     ],
 )
-def test_demonstrations_of_another_environment(tmp_path, demos, said):
+def test_demonstrations_of_another_environment(tmp_path: Path, demos: Demonstrations, said: str) -> None:
     save_demonstrations(demos, tmp_path / "demos.npz")
     with pytest.raises(DemonstrationError, match=said):
         train_run(small_config(tmp_path / "demos.npz"), tmp_path / "run", how=HOW)
     assert not (tmp_path / "run").exists()
 
 
-def test_resume_with_other_episodes_is_refused(tmp_path):
+def test_resume_with_other_episodes_is_refused(tmp_path: Path) -> None:
     """The pairs are the same, but others would be held out."""
     demos = expert_demos()
     save_demonstrations(demos, tmp_path / "demos.npz")
@@ -607,7 +616,7 @@ def test_resume_with_other_episodes_is_refused(tmp_path):
         rilco.train(tmp_path / "run", resume=True, steps=6000, quiet=True)
 
 
-def test_a_learning_rate_that_explodes_is_reported(tmp_path, demos_file):
+def test_a_learning_rate_that_explodes_is_reported(tmp_path: Path, demos_file: Path) -> None:
     settings = {"bc.learning_rate": 1e38, "evaluate_every": -1}
     with pytest.raises(TrainingError, match="NaN or infinity in policy"):
         train_run(small_config(demos_file, **settings), tmp_path / "run", how=HOW)
@@ -623,7 +632,7 @@ def cli(*arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def test_command_line(tmp_path, demos_file):
+def test_command_line(tmp_path: Path, demos_file: Path) -> None:
     small = [f"--set={name}={json.dumps(value)}" for name, value in SMALL.items() if name != "evaluate_every"]
     made = cli(
         *(
@@ -660,7 +669,7 @@ def test_command_line(tmp_path, demos_file):
     assert "clones for 2,000." in refused.stderr
 
 
-def test_no_environment_is_needed(tmp_path, demos_file):
+def test_no_environment_is_needed(tmp_path: Path, demos_file: Path) -> None:
     small = [f"--set={name}={json.dumps(value)}" for name, value in SMALL.items() if name != "evaluate_every"]
     given = ("--demos", demos_file, "--gradient-steps", 500, "--out", tmp_path / "run", *small)
     made = cli("train", "--method", "bc", *given)
@@ -678,7 +687,7 @@ def test_no_environment_is_needed(tmp_path, demos_file):
     assert "Choose an environment" in refused.stderr
 
 
-def test_authors_expert_is_cloned(tmp_path, shared_dir):
+def test_authors_expert_is_cloned(tmp_path: Path, shared_dir: Path) -> None:
     """Seconds of training give the expert's return of 2500; one episode in four may end upside down."""
     pytest.importorskip("pybullet")
     name = "HalfCheetahBulletEnv-v0"
