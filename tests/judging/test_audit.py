@@ -61,7 +61,9 @@ def test_files_are_judged_without_a_simulator(files: list[str], tmp_path: Path) 
     out = tmp_path / "out"
     result = command("--demos", files[0], "--demos", files[1], "--out", out)
     assert result.exit_code == 0, result.output
-    assert f"{BAD} of {GOOD + BAD} demonstrations look bad" in result.output
+    assert (
+        f"Probably bad: {BAD} of {GOOD + BAD} demonstrations, 29.4% of the pairs (not sure, " in result.output
+    )
     assert "Assumed: Most demonstrations are good." in result.output
     assert {path.name for path in out.iterdir()} == {
         "audit.json",
@@ -72,7 +74,7 @@ def test_files_are_judged_without_a_simulator(files: list[str], tmp_path: Path) 
     }
     rows = list(csv.DictReader((out / "demonstrations.csv").read_text().splitlines()))
     assert [row["decision"] for row in rows] == ["keep"] * GOOD + ["drop"] * BAD
-    assert "  families: There are 2 families" in result.output
+    assert "There are 2 families" not in result.output, "that is on the page"
 
 
 def test_judging_offline_needs_no_jax(files: list[str]) -> None:
@@ -101,6 +103,11 @@ def test_naming_the_good_turns_everything_round(files: list[str]) -> None:
     assert made.verdict.decisions.tolist()[GOOD:] == ["keep"] * BAD
     assert "keep" not in made.verdict.decisions[:GOOD]
     assert {one.judge for one in made.verdict.demonstrations if one.decision == "keep"} == {"you"}
+
+
+def test_one_that_is_vouched_for_is_counted_as_one() -> None:
+    said = audit(two_kinds(), good=[0]).verdict.majority.sentence
+    assert said == "You vouched for 1 demonstration; the others are compared with it."
 
 
 def test_an_unknown_name_is_refused_with_a_suggestion(files: list[str], tmp_path: Path) -> None:
@@ -358,7 +365,9 @@ def test_identical_demonstrations_are_no_two_kinds(tmp_path: Path) -> None:
     )
     made = audit(demos)
     assert "drop" not in made.verdict.decisions
-    assert made.notes == ("Copies of an earlier one, pair for pair: 9 of 10 demonstrations. Each is judged once.",)
+    assert made.notes == (
+        "Copies of an earlier one, pair for pair: 9 of 10 demonstrations. Each is judged once.",
+    )
     assert made.save(tmp_path / "out").exists()
 
 

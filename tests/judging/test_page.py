@@ -77,7 +77,8 @@ def test_where_the_majority_is_in_doubt_nothing_says_sure(capsys: pytest.Capture
     [
         (["keep"] * 17 + ["drop"], "1 of 18 demonstrations looks bad"),
         (["keep"] * 18, "These demonstrations look clean"),
-        (["keep"] * 17 + ["unsure"], "Nothing looks bad, 1 are unsure"),
+        (["keep"] * 17 + ["unsure"], "Doubtful: 1 of 18 demonstrations"),
+        (["keep"] * 16 + ["unsure"] * 2, "Doubtful: 2 of 18 demonstrations"),
         (["unsure"] * 18, "No judge can tell good from bad here"),
     ],
 )
@@ -86,6 +87,16 @@ def test_headlines(decisions: list[Any], words: str) -> None:
     assert headline(made.verdict) == words
     if decisions == ["unsure"] * 18:
         assert "95%" not in render_page(made).split("<noscript>")[0], "no probability beside undecided"
+
+
+def test_a_verdict_that_is_not_sure_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    made = make_audit()
+    verdict = dataclasses.replace(made.verdict, confidence=0.8, sure=False)
+    text = render_page(dataclasses.replace(made, verdict=verdict))
+    assert ">Probably bad: 6 of 18 demonstrations, 33.3% of the pairs</h1>" in text
+    assert "<strong>Not sure</strong> <span>confidence 80%</span>" in text
+    describe(dataclasses.replace(made, verdict=verdict))
+    assert "(not sure, confidence 80%)" in capsys.readouterr().out
 
 
 def test_pictures_travel_inside() -> None:

@@ -154,7 +154,7 @@ def test_unsure_has_no_probability_beside_it(show: Show) -> None:
     page.run("document.getElementById('show').value = 'keep'")
     page.run("document.getElementById('show').dispatchEvent(new Event('change'))")
     page.click("#rows .row .who")
-    assert "How likely good97%" in page.text(".properties")
+    assert "How likely good97% (dropped up to 30%, kept from 65%)" in page.text(".properties")
 
 
 def test_no_number_of_a_chart_is_cut_off(show: Show) -> None:

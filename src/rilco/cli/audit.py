@@ -202,16 +202,16 @@ def _of_data(options: dict[str, Any], out: Path, how: dict[str, Any]) -> Audit:
 
 def describe(made: Audit) -> None:
     """Print the verdict in a few lines, and how it compares with the labels where there are any."""
-    from rilco.judging.page import headline, how_sure, percent
+    from rilco.judging.page import headline, how_sure, is_sure, percent
     from rilco.judging.verdict import compare
 
     verdict = made.verdict
     sure = how_sure(verdict)
-    doubt = "" if sure is None else f" ({'' if verdict.sure else 'not '}sure, confidence {percent(sure)})"
-    click.echo(f"{headline(verdict)}{doubt}. {verdict.summary}")
+    confidence = (
+        "" if sure is None else f" ({'' if is_sure(verdict) else 'not '}sure, confidence {percent(sure)})"
+    )
+    click.echo(f"{headline(verdict)}{confidence}. {verdict.summary}")
     click.echo(f"Assumed: {verdict.assumption} {capitalised(verdict.majority.sentence)}")
-    for opinion in verdict.opinions:
-        click.echo(f"  {opinion.judge}: {'' if opinion.standing > 0 else 'abstains. '}{opinion.why}")
     truth = compare(verdict, made.demonstrations)
     if truth is not None:
         parts = {"kept of the good pairs": truth.good_kept, "kept of the bad": truth.bad_kept}

@@ -11,6 +11,7 @@ from rilco.judging.config import JudgingConfig
 from rilco.judging.judges.families import Families
 from rilco.judging.material import Material
 from rilco.judging.verdict import Majority
+from rilco.words import plural
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -56,7 +57,9 @@ class Case:
         names = [family_name(f) for f in (by_demonstrations, by_pairs)]
         share = float(size[by_pairs] / size.sum())
         if self.named:
-            sentence = f"You vouched for {int((self.vouched > 0).sum())} demonstrations; the others are compared with them."
+            count = int((self.vouched > 0).sum())
+            rest = "the others are compared with " + ("it" if count == 1 else "them")
+            sentence = f"You vouched for {plural(count, 'demonstration')}; {rest}."
         elif agree:
             sentence = (
                 f"{names[0]} is the largest, by demonstrations ({members[by_demonstrations]} of {len(label)}) and by pairs "

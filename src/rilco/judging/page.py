@@ -25,7 +25,7 @@ from rilco.judging.before import plain
 from rilco.judging.joining import proposed_cut
 from rilco.judging.pictures import Film, Gallery
 from rilco.judging.signals import choose_signals
-from rilco.words import capitalised, listed
+from rilco.words import capitalised, listed, plural
 
 if TYPE_CHECKING:
     from rilco.data.record import Demonstrations
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 CLASSIFIERS = "RIL-Co's classifiers"
 """What the page calls the scores of pairs as a signal."""
-_SURE = ((0.99, "Almost certain"), (0.9, "Sure"), (0.7, "Fairly sure"), (0.0, "Not sure"))
 
 
 def render_page(audit: Audit, gallery: Gallery = Gallery()) -> str:
@@ -158,8 +157,8 @@ def _words(audit: Audit) -> dict[str, str]:
         "summary": verdict.summary,
         "assumption": verdict.assumption,
         "majority": capitalised(verdict.majority.sentence),
-        "sure": "Not sure" if sure is None else next(word for least, word in _SURE if sure >= least),
-        "confidence": "" if sure is None else percent(sure),
+        "sure": "Sure" if is_sure(verdict) else "Not sure",
+        "confidence": "" if sure is None else f"confidence {percent(sure)}",
         **{word: f"{counts[word]:,}" for word in counts},
         **{f"{word}_share": f"{percent(pairs[word] / total)} of the pairs" for word in pairs},
         "notes": " ".join(audit.notes),
@@ -172,16 +171,28 @@ def how_sure(verdict: Verdict) -> float | None:
     return verdict.confidence if decided else None
 
 
+def is_sure(verdict: Verdict) -> bool:
+    """By the one threshold, `JudgingConfig.sure`."""
+    return verdict.sure and how_sure(verdict) is not None
+
+
 def headline(verdict: Verdict) -> str:
-    """The verdict in half a dozen words."""
+    """The verdict in half a dozen words, with its doubt."""
     judged = verdict.demonstrations
     dropped, unsure = (sum(one.decision == word for one in judged) for word in ("drop", "unsure"))
     if unsure == len(judged):
         return "No judge can tell good from bad here"
-    if dropped:
+    if dropped and is_sure(verdict):
         verb = "looks" if dropped == 1 else "look"
         return f"{dropped:,} of {len(judged):,} demonstrations {verb} bad"
-    return f"Nothing looks bad, {unsure:,} are unsure" if unsure else "These demonstrations look clean"
+    if dropped:
+        share = np.isin(verdict.of_pair, np.flatnonzero(verdict.decisions == "drop")).mean()
+        return f"Probably bad: {dropped:,} of {len(judged):,} demonstrations, {percent(float(share))} of the pairs"
+    if unsure:
+        return f"Doubtful: {unsure:,} of {plural(len(judged), 'demonstration')}"
+    return (
+        "These demonstrations look clean" if is_sure(verdict) else "These demonstrations are probably clean"
+    )
 
 
 def percent(share: float) -> str:

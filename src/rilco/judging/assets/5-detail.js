@@ -24,7 +24,7 @@ function drawDetail() {
   const parts = [
     element("div", {},
       element("h2", { id: "detail-name", tabindex: "-1" }, demo.name, pill(decision)),
-      element("p", { class: "lede" }, reason, element("small", {}, ` ${judgeName(judge)}.`)),
+      element("p", { class: "lede" }, reason, element("small", {}, ` Judge: ${judgeName(judge).toLowerCase()}`)),
       element("div", { class: "actions" }, markButtons("demo", demo.index, "this demonstration")),
       propertyList(demo)),
     filmSection(demo),
@@ -39,9 +39,10 @@ function drawDetail() {
 
 function propertyList(demo) {
   const changed = marked() || state.moved;
+  const likely = demo.likely === 100 ? ">99%" : demo.likely === 0 ? "<1%" : `${demo.likely}%`;
   const list = [
     // Beside "unsure", and beside the reader's own word, a probability would only say otherwise.
-    changed || demo.own === "unsure" ? null : ["How likely good", demo.likely === 100 ? ">99%" : demo.likely === 0 ? "<1%" : `${demo.likely}%`],
+    changed || demo.own === "unsure" ? null : ["How likely good", `${likely} (dropped up to ${Math.round(BAD_UP_TO)}%, kept from ${Math.round(GOOD_FROM)}%)`],
     families.length ? ["Family", familyName(demo)] : null,
     ["Pairs", countText(demo.pairs)],
     ["Score", scoreText(demo.score)],
