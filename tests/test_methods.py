@@ -164,6 +164,12 @@ def test_the_method_is_the_learner_on_the_true_reward() -> None:
         make_config({"method": "ril-co", "task": "hopper", "demos": "d.npz", "policy_learner": "pppo"})
 
 
+@pytest.mark.parametrize("options", [{"policy_learner": "ppo"}, {"method": "ril-co-clean"}])
+def test_what_is_worked_out_of_a_wrong_size_waits_for_its_refusal(options: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match="num_envs: expected at least 1"):
+        make_config({"task": "hopper", "demos": "demos.npz", "num_envs": 0, **options})
+
+
 # --- PPO as the policy learner
 
 

@@ -148,6 +148,11 @@ class RunConfig:
                 "None where an audit was not sure enough to keep anything."
             )
 
+    @classmethod
+    def defaults(cls) -> RunConfig:
+        """Every default but that of the method: this one needs no demonstrations."""
+        return cls(method="acktr")
+
     @property
     def policy_settings(self) -> AcktrConfig | PpoConfig:
         """Settings of the policy learner in use."""
@@ -180,7 +185,7 @@ class RunConfig:
 
     def changed(self) -> dict[str, Any]:
         """The flat settings that are not the defaults, which are the paper's, and tell runs of one place apart."""
-        usual = RunConfig(method="acktr").flat()  # needs no demonstrations; else it has the defaults
+        usual = RunConfig.defaults().flat()
         left_out = (*PLACE, *LOOKS)
         return {
             name: value

@@ -40,27 +40,16 @@ def make_config(options: Mapping[str, Any], *, stored: RunConfig | None = None) 
     """
     given = {SHORT.get(name, name): value for name, value in options.items() if value is not None}
     gradient_steps = given.pop("gradient_steps", None)
-    top = {name: value for name, value in given.items() if "." not in name}
-    inner = {name: value for name, value in given.items() if "." in name}
-    nowhere = stored is None and not {"task", "env"} & set(top)
-    base = stored or RunConfig(method="acktr")  # a stand-in: it needs no demonstrations
-    if stored is None:
-        top.setdefault("method", "ril-co")
-    changes = {name: _top_level(name, value, base) for name, value in top.items() if name not in OF_THE_TASK}
-    changes["task"] = _task(Task() if nowhere else base.task, top, changes)
-    if nowhere:
-        changes.setdefault("evaluate_every", -1)
-    method = changes.get("method", base.method)
-    if find(method).policy_learner:
-        changes.setdefault("policy_learner", find(method).policy_learner)
-    learner = changes.get("policy_learner", base.policy_learner)
-    check_options(method, learner, {*top, *inner} if stored is None else inner)
-    if stored is None and learner == "ppo":
-        _size_for_ppo(changes, inner)
-    if stored is None and "clean." in find(method).reads:
-        _set_up_cleaning(changes, inner, base)
-    _set_lengths(inner, learner, _iterations(base, changes))
-    config = dataclasses.replace(base, **changes, **_parts(base, inner))
+    new, base = stored is None, stored or RunConfig.defaults()
+    settings = _read(given, base, new=new)
+    method = settings.get("method", base.method)
+    usual_learner = find(method).policy_learner or base.policy_learner
+    settings = {"policy_learner": usual_learner, **settings}
+    check_options(method, settings["policy_learner"], [name for name in given if new or "." in name])
+    for usual in (_sizes_for_ppo, _steps_of_cleaning, _lengths) if new else (_lengths,):
+        settings = {**usual(settings, base), **settings}
+    own = {name: value for name, value in settings.items() if "." not in name}
+    config = dataclasses.replace(base, **own, **_parts(settings, base))
     if gradient_steps is None:
         return config
     if "steps" in given:
@@ -78,44 +67,73 @@ def _cloning(config: RunConfig, gradient_steps: int) -> RunConfig:
     return dataclasses.replace(config, steps=iterations * config.transitions_per_iteration)
 
 
-def _task(stored: Task, top: Mapping[str, Any], changes: Mapping[str, Any]) -> Task:
+def _read(given: Mapping[str, Any], base: RunConfig, *, new: bool) -> dict[str, Any]:
+    """The options as settings: the run's own in their types, those of its parts as they are, and the environment."""
+    settings = {
+        name: value if "." in name else _top_level(name, value, base)
+        for name, value in given.items()
+        if name not in OF_THE_TASK
+    }
+    nowhere = new and not {"task", "env"} & set(given)
+    usual = {"method": RunConfig.method} if new else {}
+    never = {"evaluate_every": -1} if nowhere else {}
+    return {**usual, **never, **settings, "task": _task(Task() if nowhere else base.task, given, settings)}
+
+
+def _task(stored: Task, given: Mapping[str, Any], settings: Mapping[str, Any]) -> Task:
     """The environment that was given, else the stored one, with what was said about it. To name the stored one again is
     the user's word for it."""
-    how = {"env_kwargs": top["env_kwargs"]} if "env_kwargs" in top else {}
-    if "obs_keys" in changes:
-        how["obs_keys"] = changes["obs_keys"]
-    if {"task", "env"} & set(top):
-        given = Task.of(top.get("task"), top.get("env"), **how)
-        if given.name != stored.name:
-            return given
+    how = {"env_kwargs": given["env_kwargs"]} if "env_kwargs" in given else {}
+    if "obs_keys" in settings:
+        how["obs_keys"] = settings["obs_keys"]
+    if {"task", "env"} & set(given):
+        named = Task.of(given.get("task"), given.get("env"), **how)
+        if named.name != stored.name:
+            return named
         stored = dataclasses.replace(stored, named_by="")
     return dataclasses.replace(stored, **how)
 
 
-def _set_up_cleaning(changes: dict[str, Any], inner: dict[str, Any], base: RunConfig) -> None:
-    """Without a finish, more transitions than the audit and practice need would not make it better."""
-    own = {name: value for name, value in inner.items() if name.startswith("clean.")}
-    clean = _parts(base, own).get("clean", base.clean)
-    if clean.finish == "none":
-        changes.setdefault("steps", cleaning.usual_steps(clean, changes.get("num_envs", base.num_envs)))
+# -- settings that are usual beside those that were given ------------------------------------------
 
 
-def _size_for_ppo(changes: dict[str, Any], inner: dict[str, Any]) -> None:
+def _sizes_for_ppo(settings: Mapping[str, Any], base: RunConfig) -> dict[str, Any]:
     """PPO learns from longer rollouts than ACKTR, and the classifiers take as many steps a transition as with it."""
-    changes.setdefault("num_envs", 32 if changes["task"].task else 16)
-    changes.setdefault("num_steps", max(1, PPO_ROLLOUT // changes["num_envs"]))
-    if "classifier." in find(changes["method"]).reads:
-        default, rollout = RunConfig(method="acktr"), changes["num_envs"] * changes["num_steps"]
-        steps = default.classifier.minibatches * rollout / default.transitions_per_iteration
-        inner.setdefault("classifier.minibatches", max(1, round(steps)))
+    if settings["policy_learner"] != "ppo":
+        return {}
+    num_envs = settings.get("num_envs", 32 if settings["task"].task else 16)
+    num_steps = settings.get("num_steps", max(1, PPO_ROLLOUT // max(1, num_envs)))
+    sizes = {"num_envs": num_envs, "num_steps": num_steps}
+    if "classifier." not in find(settings["method"]).reads:
+        return sizes
+    minibatches = base.classifier.minibatches * num_envs * num_steps / base.transitions_per_iteration
+    return {**sizes, "classifier.minibatches": max(1, round(minibatches))}
 
 
-def _set_lengths(inner: dict[str, Any], learner: str, iterations: int) -> None:
+def _steps_of_cleaning(settings: Mapping[str, Any], base: RunConfig) -> dict[str, Any]:
+    """Without a finish, more transitions than the audit and practice need would not make it better."""
+    if "clean." not in find(settings["method"]).reads:
+        return {}
+    own = {name: value for name, value in settings.items() if name.startswith("clean.")}
+    clean = _parts(own, base).get("clean", base.clean)
+    if clean.finish != "none":
+        return {}
+    return {"steps": cleaning.usual_steps(clean, max(1, settings.get("num_envs", base.num_envs)))}
+
+
+def _lengths(settings: Mapping[str, Any], base: RunConfig) -> dict[str, Any]:
     """Schedules last as long as the run unless their length is given; lambda grows in its first half."""
-    if inner.get(f"{learner}.learning_rate_decay") is True:
-        inner.setdefault(f"{learner}.total_updates", iterations)
-    if inner.get("classifier.lam_schedule", "constant") != "constant":
-        inner.setdefault("classifier.lam_iterations", max(1, iterations // 2))
+    sizes = {name: settings[name] for name in ("steps", "num_envs", "num_steps") if name in settings}
+    iterations = dataclasses.replace(base, **sizes).iterations
+    learner, lengths = settings["policy_learner"], {}
+    if settings.get(f"{learner}.learning_rate_decay") is True:
+        lengths[f"{learner}.total_updates"] = iterations
+    if settings.get("classifier.lam_schedule", "constant") != "constant":
+        lengths["classifier.lam_iterations"] = max(1, iterations // 2)
+    return lengths
+
+
+# -- values ----------------------------------------------------------------------------------------
 
 
 def _top_level(name: str, value: Any, base: RunConfig) -> Any:
@@ -133,12 +151,6 @@ def _top_level(name: str, value: Any, base: RunConfig) -> Any:
     return _fitting(value, base, name, name)
 
 
-def _iterations(base: RunConfig, changes: Mapping[str, Any]) -> int:
-    """Number of updates of a run, and the default length of a learning-rate decay."""
-    sizes = {name: changes[name] for name in ("steps", "num_envs", "num_steps") if name in changes}
-    return dataclasses.replace(base, **sizes).iterations
-
-
 def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
     """`["classifier.lam=0.3"]` to a table; values are read as JSON, or else as text."""
     table = {}
@@ -153,10 +165,13 @@ def parse_settings(settings: Sequence[str]) -> dict[str, Any]:
     return table
 
 
-def _parts(base: RunConfig, dotted: Mapping[str, Any]) -> dict[str, Any]:
+def _parts(settings: Mapping[str, Any], base: RunConfig) -> dict[str, Any]:
+    """The parts of a run that settings with a dot reach into."""
     changed: dict[str, dict[str, Any]] = {}
-    for name, value in dotted.items():
-        part, _, inner = name.partition(".")
+    for name, value in settings.items():
+        part, dot, inner = name.partition(".")
+        if not dot:
+            continue
         _require_field(RunConfig, part, name)
         holder = getattr(base, part)
         if not dataclasses.is_dataclass(holder) or isinstance(holder, Task):
