@@ -19,7 +19,7 @@ from rilco.judging.judges.consensus import judge_consensus
 from rilco.judging.material import prepare
 from rilco.judging.offline import judge_offline
 from rilco.judging.roster import vouchers
-from rilco.judging.verdict import Verdict
+from rilco.judging.verdict import Verdict, combine, decide
 
 
 def decided(verdict: Verdict) -> list[str]:
@@ -290,6 +290,15 @@ def test_a_few_long_ones_that_agree_leave_open_who_is_right() -> None:
     demos, config = Demonstrations(obs, action, episode=episode), JudgingConfig()
     opinion = judge_consensus(prepare(demos, demos.index.place, np.arange(50), config), config)
     assert "who is right is open" in opinion.why
+
+
+def test_the_doubts_of_three_are_a_charge() -> None:
+    opinions = [
+        replace(each, good=np.array([0.4] * doubts + [0.8] * (12 - doubts)))
+        for each, doubts in zip(judge_offline(linear_demos(12)).opinions, (3, 2, 1, 0, 0, 0), strict=True)
+    ]
+    probability, _ = combine(opinions, 1.0, JudgingConfig())
+    assert [decide(p, JudgingConfig()) for p in probability] == ["drop", "unsure", "unsure"] + ["keep"] * 9
 
 
 def test_copies_are_no_further_witnesses() -> None:

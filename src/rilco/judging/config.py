@@ -225,6 +225,8 @@ class JudgingConfig:
     """What is left of the charge against another family than the named one, if it ends as that one does."""
     alone: float = 0.4
     """Probability of good of what is odd and goes where nobody else goes."""
+    doubts: int = 3
+    """So many judges that doubt a demonstration are a charge against it."""
 
     unsure_from: float = 0.3
     """A probability of being good above this is not dropped ..."""

@@ -100,11 +100,14 @@ def combine(
     """[D] probabilities of being good, and [D] which opinion spoke (-1 for none).
 
     A charge by one judge that has standing is enough to doubt: praise by another is no alibi, because each sees only its own
-    kind of fault. Where nobody charges, those that praise speak together. `trust` is how likely the assumption is.
+    kind of fault. The doubts of several are a charge. Where nobody charges, those that praise speak together. `trust` is how
+    likely the assumption is.
     """
     good = np.stack([opinion.good for opinion in opinions])  # [J, D]
     lowest, highest = good.min(0), good.max(0)
     charged = lowest < 0.5
+    agreed = (good < 0.5).sum(0) >= config.doubts
+    lowest = np.where(agreed, np.minimum(lowest, 0.5 - config.proven), lowest)
     probability = np.where(charged, lowest, highest)
     speaker = np.where(charged, good.argmin(0), good.argmax(0))
     speaker = np.where(np.abs(probability - 0.5) < 1e-9, -1, speaker)
