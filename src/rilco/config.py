@@ -158,6 +158,11 @@ class RunConfig:
         """Settings of the policy learner in use."""
         return self.ppo if self.policy_learner == "ppo" else self.acktr
 
+    def with_policy_settings(self, **changes: Any) -> RunConfig:
+        """With other settings of the policy learner in use."""
+        changed: dict[str, Any] = {self.policy_learner: replace(self.policy_settings, **changes)}
+        return replace(self, **changed)
+
     @property
     def transitions_per_iteration(self) -> int:
         return self.num_envs * self.num_steps
@@ -165,6 +170,11 @@ class RunConfig:
     @property
     def iterations(self) -> int:
         return -(-self.steps // self.transitions_per_iteration)
+
+    @property
+    def transitions(self) -> int:
+        """Those of a whole run, whose last iteration is a whole one, too."""
+        return self.iterations * self.transitions_per_iteration
 
     def every(self, transitions: int) -> int:
         """An interval in transitions as a number of iterations, at least one."""

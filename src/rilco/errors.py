@@ -68,13 +68,13 @@ def check_fields(config: object, expected: str, holds: Callable[[Any], bool], *n
             raise ConfigError(f"{part}.{name}: expected {expected}; got {value!r}.")
 
 
-def whole(name: str, value: Any, *, least: int = 1) -> int:
+def whole(name: str, value: Any) -> int:
     """A number that counts something, and may be written 1e6. Raises ConfigError for any other."""
     if isinstance(value, numbers.Real) and math.isfinite(value):
         nearest = round(float(value))
-        if nearest >= least and abs(float(value) - nearest) < 1e-6:
+        if nearest >= 1 and abs(float(value) - nearest) < 1e-6:
             return nearest
-    raise ConfigError(f"--{name} {value}: expected a whole number of at least {least}.")
+    raise ConfigError(f"--{name} {value}: expected a whole number of at least 1.")
 
 
 def check_noise_rate(noise_rate: float) -> None:

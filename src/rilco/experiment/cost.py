@@ -104,7 +104,7 @@ def speed(lines: Sequence[Line], config: RunConfig) -> Speed:
 
 def time_left(config: RunConfig, speed: Speed, done: int) -> float:
     """Seconds for the iterations, and for evaluations whose episodes all last to their time limit."""
-    share = 1 - min(1.0, done / (config.iterations * config.transitions_per_iteration))
+    share = 1 - min(1.0, done / config.transitions)
     evaluations = max(0, config.evaluate_every + 1)  # 0: only one, at the end; -1: none
     if config.evaluate_every > 0:
         evaluations = -(-config.iterations // config.every(config.evaluate_every))  # the end is always one

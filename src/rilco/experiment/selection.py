@@ -154,10 +154,8 @@ def with_steps(jobs: Sequence[Job], steps: int) -> list[Job]:
     changed = []
     for name, config in jobs:
         longer = dataclasses.replace(config, steps=steps)
-        policy: Any = config.policy_settings
-        if policy.total_updates == config.iterations:
-            decay: Any = {config.policy_learner: dataclasses.replace(policy, total_updates=longer.iterations)}
-            longer = dataclasses.replace(longer, **decay)
+        if config.policy_settings.total_updates == config.iterations:
+            longer = longer.with_policy_settings(total_updates=longer.iterations)
         # Lambda grows in the first half of a run, unless the grid says otherwise.
         if config.classifier.lam_iterations == max(1, config.iterations // 2):
             half = max(1, longer.iterations // 2)

@@ -33,7 +33,7 @@ class Row:
 
     @property
     def total(self) -> int:
-        return self.job.config.iterations * self.job.config.transitions_per_iteration
+        return self.job.config.transitions
 
     @property
     def pace(self) -> float | None:

@@ -72,7 +72,7 @@ class Measure(NamedTuple):
 
 def measure_of(config: RunConfig) -> Measure:
     if find(config.method).makes_transitions:
-        return Measure("transitions", config.iterations * config.transitions_per_iteration, 1.0)
+        return Measure("transitions", config.transitions, 1.0)
     steps = config.bc.steps_per_iteration
     return Measure("gradient steps", config.iterations * steps, steps / config.transitions_per_iteration)
 

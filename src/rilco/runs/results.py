@@ -88,7 +88,7 @@ def read_run(folder: Path) -> RunRecord:
         transitions=np.array([line["transitions"] for line in lines], np.int64),
         returns=np.array([line["eval_return"] for line in lines], np.float64),
         stds=np.array([line["eval_std"] for line in lines], np.float64),
-        finished=bool(last.get(STOPPED)) or done >= config.iterations * config.transitions_per_iteration,
+        finished=bool(last.get(STOPPED)) or done >= config.transitions,
         done=done,
     )
 

@@ -29,7 +29,7 @@ def standing(config: RunConfig, folder: Path) -> Standing:
     except RunError:  # training will say why
         return Standing("unreadable")
     thinned = is_thinned(folder)
-    covered = progress.stopped or progress.done >= config.iterations * config.transitions_per_iteration
+    covered = progress.stopped or progress.done >= config.transitions
     different = changes(stored, portable(config) if thinned else config, covered=covered)
     if different:
         raise RunError(
