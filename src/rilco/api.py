@@ -93,16 +93,17 @@ def train(
     if isinstance(start_from, Policy):
         written[START] = start_from.save
     how = How(workers=workers, quiet=quiet, callbacks=_callbacks(callback))
-    if not resume:
-        check_free(folder)
-    with _written(folder, written, resume=resume):
-        return train_config(config, out, how=how, resume=resume)
+    if resume:
+        _check_same(folder, written)
+        return train_config(config, out, how=how, resume=True)
+    check_free(folder)
+    with _written(folder, written):
+        return train_config(config, out, how=how)
 
 
-@contextlib.contextmanager
-def _written(folder: Path, files: Mapping[str, Callable[[Path], None]], *, resume: bool) -> Iterator[None]:
-    """Write what was given in memory into the folder of a new run. One that goes on must have the same."""
-    for name, save in files.items() if resume else ():
+def _check_same(folder: Path, files: Mapping[str, Callable[[Path], None]]) -> None:
+    """Refuses to go on with other things in memory than a run began with."""
+    for name, save in files.items():
         with scratch("given") as temporary:
             save(temporary / name)
             before = folder / name
@@ -111,14 +112,19 @@ def _written(folder: Path, files: Mapping[str, Callable[[Path], None]], *, resum
                     f"{before}: this run began with other contents. Leave that option out to go on as begun, or "
                     "choose another folder."
                 )
+
+
+@contextlib.contextmanager
+def _written(folder: Path, files: Mapping[str, Callable[[Path], None]]) -> Iterator[None]:
+    """Write what was given in memory into the folder of a new run. One that never begins leaves nothing behind."""
     new = not folder.exists()
-    for name, save in () if resume else files.items():
+    for name, save in files.items():
         folder.mkdir(parents=True, exist_ok=True)
         save(folder / name)
     try:
         yield
     finally:
-        if files and not holds_run(folder):  # it never began, and leaves nothing behind
+        if files and not holds_run(folder):
             for name in files:
                 (folder / name).unlink(missing_ok=True)
             if new:

@@ -40,6 +40,7 @@ from rilco.judging.result import Audit
 from rilco.judging.roster import read_roster
 from rilco.judging.simulator import classify_by, trained, training_steps
 from rilco.methods import find
+from rilco.policy.saved import Policy
 from rilco.runs.folder import Run, RunFolder, open_run
 from rilco.runs.how import How
 from rilco.runs.metrics import STOPPED, read_progress
@@ -83,11 +84,7 @@ def train_clean(config: RunConfig, out: Path, how: How, *, resume: bool) -> Run:
         seconds = sum(part.seconds for part in parts)
         finish = None
         if config.clean.finish != "none":
-            how.say(f"{config.clean.finish}, from a clone on")
-            clone = clones[0].last_policy  # their mean is a network several times as wide
-            spread = np.maximum(clone.log_std, np.float32(np.log(config.clean.finish_std)))
-            dataclasses.replace(clone, log_std=spread).save(phases / START)
-            finish = train_if_needed(_finish_config(config, phases, transitions), phases / FINISH, how)
+            finish = _finish(config, clones[0].last_policy, phases, how, transitions=transitions)
         _copy_policies(finish, phases, out)
         # Last: complete metrics say that the run is.
         _put_together(config, folder, transitions, seconds, combined.evaluation, finish)
@@ -206,6 +203,17 @@ def _save_parts(
             save_demonstrations(part, phases / name)
 
 
+# -- what comes after it ------------------------------------------------------------------------------------------------
+
+
+def _finish(config: RunConfig, clone: Policy, phases: Path, how: How, *, transitions: int) -> Run:
+    """Go on from a clone. Not from the clones' mean, which is a network several times as wide."""
+    how.say(f"{config.clean.finish}, from a clone on")
+    spread = np.maximum(clone.log_std, np.float32(np.log(config.clean.finish_std)))
+    dataclasses.replace(clone, log_std=spread).save(phases / START)
+    return train_if_needed(_finish_config(config, phases, transitions), phases / FINISH, how)
+
+
 def _finish_config(config: RunConfig, phases: Path, transitions: int) -> RunConfig:
     known = phases / KNOWN  # and some transitions are left, as was checked before anything began
     takes = "nonexpert_demos" in find(config.clean.finish).reads and known.exists()
@@ -215,10 +223,7 @@ def _finish_config(config: RunConfig, phases: Path, transitions: int) -> RunConf
         start_from=str((phases / START).absolute()),
     )
     # The rate falls to zero, so that it ends with a policy that has settled.
-    learner: Any = wanted.policy_settings
-    decaying = dataclasses.replace(learner, learning_rate_decay=True, total_updates=wanted.iterations)
-    changes: dict[str, Any] = {wanted.policy_learner: decaying}
-    return dataclasses.replace(wanted, **changes)
+    return wanted.with_policy_settings(learning_rate_decay=True, total_updates=wanted.iterations)
 
 
 def _copy_policies(finish: Run | None, phases: Path, out: Path) -> None:

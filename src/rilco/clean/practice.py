@@ -72,9 +72,9 @@ def practise(
     heats = -(-starts // envs)
     how.say(f"Practice: the mean of {len(clones)} clones, from {heats * envs} start states.")
     near = neighbourhood(kept, steps, clones[0].actions)
-    good: list[Attempt] = []
-    failed: list[list[int]] = [[] for _ in range(envs)]
     first = (practised + 1) * STARTS
+    good: list[Attempt] = []
+    failed: list[list[int]] = [[] for _ in range(envs)]  # numbers of each environment's start states
     for number in range(first, first + heats):
         best = best_attempts([mean_policy(clones)], np.full(envs, number), near, pool, how.stop)
         good += [one for one in best if one is not None]
@@ -88,14 +88,7 @@ def practise(
         good += [one for one, own in zip(best, failed, strict=True) if one is not None and heat < len(own)]
     out.unlink(missing_ok=True)
     if good:
-        attempts = Demonstrations(
-            np.concatenate([one.obs for one in good]),
-            np.concatenate([one.action for one in good]),
-            discrete=kept.discrete,
-            episode=np.repeat(np.arange(len(good)), [len(one.obs) for one in good]),
-            demonstrator_names=("practice",),
-        )
-        save_demonstrations(attempts, out)
+        save_demonstrations(_as_demonstrations(good, discrete=kept.discrete), out)
     return Practice(heats * envs, len(good), (heats + tried * len(clones)) * envs * steps)
 
 
@@ -103,6 +96,16 @@ class Attempt(NamedTuple):
     obs: np.ndarray  # [steps, obs_dim]
     action: np.ndarray  # [steps, action_dim]
     likeness: float
+
+
+def _as_demonstrations(attempts: Sequence[Attempt], *, discrete: bool) -> Demonstrations:
+    return Demonstrations(
+        np.concatenate([one.obs for one in attempts]),
+        np.concatenate([one.action for one in attempts]),
+        discrete=discrete,
+        episode=np.repeat(np.arange(len(attempts)), [len(one.obs) for one in attempts]),
+        demonstrator_names=("practice",),
+    )
 
 
 def best_attempts(
