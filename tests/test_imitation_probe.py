@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from rilco.config import RunConfig
-from rilco.learning import Learner, Setting, make_learner, to_experience
+from rilco.learning import Learner, to_experience
 from rilco.methods import make_reward_learner
 from rilco.normalizer import on_device, on_host, update_normalizer
 from rilco.policy.acktr import acktr
@@ -116,7 +116,7 @@ def learner_of(method: str) -> Learner:
     """Compiled once for all seeds: the seed only decides what a reward learner samples."""
     reward_learner = make_reward_learner(config_of(method, seed=0))
     config = AcktrConfig(hidden_sizes=(16,))  # the published 64 x 64 take longer to learn so simple a task
-    return make_learner(Setting(reward_learner, acktr(config), config.discount, freeze_normalizer_after=10))
+    return Learner(reward_learner, acktr(config), config.discount, moving_iterations=10)
 
 
 def imitate(method: str, *, noise_rate: float, seed: int, iterations: int = 400) -> float:

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rilco.learning import Experience, Learner, LearnerState, Setting, make_learner, run_key
+from rilco.learning import Experience, Learner, LearnerState, run_key
 from rilco.networks import apply_mlp
 from rilco.normalizer import normalize, update_normalizer
 from rilco.policy.acktr import acktr
@@ -35,7 +35,7 @@ def reward_learner() -> RewardLearner:
 @functools.cache
 def learner(imitates: bool) -> Learner:
     policy_learner = acktr(AcktrConfig(hidden_sizes=(8, 8)))
-    return make_learner(Setting(reward_learner() if imitates else None, policy_learner, 0.99, FREEZE))
+    return Learner(reward_learner() if imitates else None, policy_learner, 0.99, FREEZE)
 
 
 def experience(seed: int) -> Experience:
@@ -106,7 +106,7 @@ def watching() -> PolicyLearner:
 
 
 def test_policy_learns_from_what_it_acted_on_and_from_the_learned_reward() -> None:
-    this = make_learner(Setting(reward_learner(), watching(), 0.99, FREEZE))
+    this = Learner(reward_learner(), watching(), 0.99, FREEZE)
     before = this.init(KEY, D, A, B)
     before, _ = this.learn(before, experience(0), batches(0), 0, KEY)
     after, _ = this.learn(before, experience(1), batches(1), 1, KEY)
@@ -128,7 +128,7 @@ def test_lasting_ends_pay_the_reward_of_a_terminal_step_for_ever() -> None:
     assert np.any(ends.truncated & ~ends.terminated)
     rewards = []
     for lasting in (False, True):
-        this = make_learner(Setting(reward_learner(), watching(), 0.9, FREEZE, lasting_ends=lasting))
+        this = Learner(reward_learner(), watching(), 0.9, FREEZE, lasting_ends=lasting)
         rewards.append(this.learn(this.init(KEY, D, A, B), ends, batches(0), 0, KEY)[0].policy.reward)
     np.testing.assert_allclose(rewards[1], np.where(ends.terminated, 10.0, 1.0) * rewards[0], rtol=1e-5)
 
@@ -136,7 +136,7 @@ def test_lasting_ends_pay_the_reward_of_a_terminal_step_for_ever() -> None:
 def test_lasting_ends_leave_the_true_reward_alone() -> None:
     rewards = []
     for lasting in (False, True):
-        this = make_learner(Setting(None, watching(), 0.9, FREEZE, lasting_ends=lasting))
+        this = Learner(None, watching(), 0.9, FREEZE, lasting_ends=lasting)
         rewards.append(this.learn(this.init(KEY, D, A, B), experience(0), None, 0, KEY)[0].policy.reward)
     np.testing.assert_array_equal(*rewards)
 
@@ -156,11 +156,11 @@ def test_the_true_reward_does_not_reach_imitation() -> None:
 
 def test_same_key_same_bytes_and_compiled_once() -> None:
     compiled: Any = learner(True).learn
-    a, programs = run(True, 3)[0][-1], compiled.func._cache_size()
+    a, programs = run(True, 3)[0][-1], compiled._cache_size()
     learner.cache_clear()
     b = run(True, 3)[0][-1]
     assert all(np.array_equal(x, y) for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True))
-    assert compiled.func._cache_size() == programs
+    assert compiled._cache_size() == programs
 
 
 @pytest.mark.parametrize("part", ["reward", "policy"])

@@ -10,6 +10,7 @@ import platform
 import time
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,39 +64,6 @@ class Experience(NamedTuple):
     truncated: Any  # [T, B]
 
 
-class Learner(NamedTuple):
-    """Pure functions over `LearnerState`."""
-
-    init: Callable[[jax.Array, int, int, int], LearnerState]
-    """`init(key, obs_dim, action_dim, num_envs)`"""
-    learn: Callable[[LearnerState, Experience, Any, int, jax.Array], tuple[LearnerState, Info]]
-    """`learn(state, experience, demo_batches, iteration, key)`, jitted; `key` is the run's, the same every time"""
-    policy: Callable[[LearnerState], Policy]
-    """The policy to act with, as NumPy arrays, for actions of the learner's kind."""
-    with_policy: Callable[[LearnerState, Policy], LearnerState]
-    """Begin with a given policy: its network, its spread and its observation statistics."""
-    moving_iterations: int
-    """Iterations in which whoever collects moves the state's normaliser, step by step."""
-
-
-class Setting(NamedTuple):
-    """What a learner is made of. Learners of equal settings share what is compiled."""
-
-    reward: RewardLearner | None
-    """Without one the policy learns from the true reward."""
-    policy: PolicyLearner
-    discount: float
-    freeze_normalizer_after: int
-    """Iterations in which whoever collects moves the state's normaliser, step by step. Then it stays, or, on the true
-    reward, counts an iteration's observations after it."""
-    hold_actor_for: int = 0
-    """Iterations in which the actor stays as it is, while everything else learns."""
-    lasting_ends: bool = False
-    """Whether a learned reward of a terminal step is paid for ever, as a sum: r / (1 - discount)."""
-    actions: Actions = AS_THEY_ARE
-    """The policy's kind; left out, they are the environment's own."""
-
-
 def run_key(seed: int) -> jax.Array:
     """`jax.random.key` of a run's seed, without the programs that would be compiled for it."""
     return jax.random.wrap_key_data(jax.device_put(np.array([0, seed], np.uint32)), impl="threefry2x32")
@@ -144,18 +112,6 @@ def _is_whole(program: bytes) -> bool:
         return False
 
 
-def make_learner(setting: Setting) -> Learner:
-    """Compose the two learners."""
-    keep_compiled_programs()
-    return Learner(
-        init=functools.partial(_init, setting),
-        learn=functools.partial(_learn, setting),
-        policy=functools.partial(_policy, setting.actions),
-        with_policy=_with_policy,
-        moving_iterations=setting.freeze_normalizer_after,
-    )
-
-
 def _compiled_quickly(init: Callable[..., LearnerState]) -> Callable[..., LearnerState]:
     """Jitted, of all but the key. It runs once: less optimisation gives the same bits, and compiles in half the time."""
     quick, plain = (
@@ -173,88 +129,97 @@ def _compiled_quickly(init: Callable[..., LearnerState]) -> Callable[..., Learne
     return call
 
 
-@_compiled_quickly
-def _init(setting: Setting, key: jax.Array, obs_dim: int, action_dim: int, num_envs: int) -> LearnerState:
-    reward_key, policy_key = jax.random.split(key)
-    return LearnerState(
-        normalizer=init_normalizer(obs_dim),
-        scaler=init_reward_scaler(num_envs),
-        reward=() if setting.reward is None else setting.reward.init(reward_key, obs_dim, action_dim),
-        policy=setting.policy.init(policy_key, obs_dim, action_dim),
-    )
+@dataclass(frozen=True)
+class Learner:
+    """A learner of rewards and one of policies, composed to pure functions. Equal ones share what is compiled."""
 
+    reward_learner: RewardLearner | None
+    """Without one the policy learns from the true reward."""
+    policy_learner: PolicyLearner
+    discount: float
+    moving_iterations: int
+    """Iterations in which whoever collects moves the state's normaliser, step by step. Then it stays, or, on the true
+    reward, counts an iteration's observations after it."""
+    hold_actor_for: int = 0
+    """Iterations in which the actor stays as it is, while everything else learns."""
+    lasting_ends: bool = False
+    """Whether a learned reward of a terminal step is paid for ever, as a sum: r / (1 - discount)."""
+    actions: Actions = AS_THEY_ARE
+    """The policy's kind; left out, they are the environment's own."""
 
-@functools.partial(jax.jit, static_argnums=0)
-def _learn(
-    setting: Setting,
-    state: LearnerState,
-    experience: Experience,
-    demo_batches: Any,
-    iteration: int,
-    key: jax.Array,
-) -> tuple[LearnerState, Info]:
-    reward_key, policy_key = jax.random.split(jax.random.fold_in(key, iteration))
-    # By the statistics that the policy acted with, which may have moved from step to step.
-    obs = standardize(experience.obs, experience.obs_mean[:, None], experience.obs_var[:, None])
-    reward_state, scaler, reward, info = _rewards(setting, state, experience, obs, demo_batches, reward_key)
-    rollout = Rollout(
-        obs[:-1], experience.action, reward, experience.terminated, experience.truncated, obs[-1]
-    )
-    policy_state, policy_info = setting.policy.update(state.policy, rollout, policy_key)
-    if setting.hold_actor_for:
-        held = with_actor(policy_state, state.policy.params.actor)
-        hold = functools.partial(jnp.where, iteration < setting.hold_actor_for)
-        policy_state = jax.tree.map(hold, held, policy_state)
-    normalizer = state.normalizer
-    if setting.reward is None:
-        normalizer = jax.lax.cond(
-            iteration < setting.freeze_normalizer_after,
-            lambda: state.normalizer,
-            lambda: update_normalizer(state.normalizer, experience.obs[1:].reshape(-1, obs.shape[-1])),
+    @_compiled_quickly
+    def init(self, key: jax.Array, obs_dim: int, action_dim: int, num_envs: int) -> LearnerState:
+        (reward_key, policy_key), learner = jax.random.split(key), self.reward_learner
+        return LearnerState(
+            normalizer=init_normalizer(obs_dim),
+            scaler=init_reward_scaler(num_envs),
+            reward=() if learner is None else learner.init(reward_key, obs_dim, action_dim),
+            policy=self.policy_learner.init(policy_key, obs_dim, action_dim),
         )
-    new_state = LearnerState(normalizer, scaler, reward_state, policy_state)
-    info |= policy_info | {"reward": jnp.mean(reward)}
-    parts = {"reward_learner": reward_state, "policy_learner": policy_state}
-    return new_state, info | {f"nonfinite_{name}": count_nonfinite(part) for name, part in parts.items()}
 
+    @functools.partial(jax.jit, static_argnums=0)
+    def learn(
+        self, state: LearnerState, experience: Experience, demo_batches: Any, iteration: int, key: jax.Array
+    ) -> tuple[LearnerState, Info]:
+        """One iteration. `key` is the run's, the same every time."""
+        reward_key, policy_key = jax.random.split(jax.random.fold_in(key, iteration))
+        # By the statistics that the policy acted with, which may have moved from step to step.
+        obs = standardize(experience.obs, experience.obs_mean[:, None], experience.obs_var[:, None])
+        reward_state, scaler, reward, info = self._rewards(state, experience, obs, demo_batches, reward_key)
+        rollout = Rollout(
+            obs[:-1], experience.action, reward, experience.terminated, experience.truncated, obs[-1]
+        )
+        policy_state, policy_info = self.policy_learner.update(state.policy, rollout, policy_key)
+        if self.hold_actor_for:
+            held = with_actor(policy_state, state.policy.params.actor)
+            hold = functools.partial(jnp.where, iteration < self.hold_actor_for)
+            policy_state = jax.tree.map(hold, held, policy_state)
+        normalizer = state.normalizer
+        if self.reward_learner is None:
+            normalizer = jax.lax.cond(
+                iteration < self.moving_iterations,
+                lambda: state.normalizer,
+                lambda: update_normalizer(state.normalizer, experience.obs[1:].reshape(-1, obs.shape[-1])),
+            )
+        new_state = LearnerState(normalizer, scaler, reward_state, policy_state)
+        info |= policy_info | {"reward": jnp.mean(reward)}
+        parts = {"reward_learner": reward_state, "policy_learner": policy_state}
+        return new_state, info | {f"nonfinite_{name}": count_nonfinite(part) for name, part in parts.items()}
 
-def _rewards(
-    setting: Setting,
-    state: LearnerState,
-    experience: Experience,
-    obs: jax.Array,
-    demo_batches: Any,
-    key: jax.Array,
-) -> tuple[Any, RewardScaler, jax.Array, Info]:
-    """Rewards [T, B] for the policy learner: learned ones, or the environment's scaled to a steady size."""
-    learner, ended = setting.reward, (experience.terminated, experience.truncated)
-    if learner is None:
-        scaler, reward = scale_rewards(state.scaler, experience.reward, *ended, setting.discount)
-        return (), scaler, reward, {}
-    flat_obs = obs[:-1].reshape(-1, obs.shape[-1])
-    flat_action = experience.action.reshape(-1, experience.action.shape[-1])
-    normalized = functools.partial(normalize, state.normalizer)
-    reward_state, info = learner.update(state.reward, demo_batches, flat_obs, flat_action, normalized, key)
-    reward = learner.reward(reward_state, obs[:-1], experience.action)
-    if setting.lasting_ends:
-        reward = jnp.where(experience.terminated, reward / (1.0 - setting.discount), reward)
-    return reward_state, state.scaler, reward, info
+    def _rewards(
+        self, state: LearnerState, experience: Experience, obs: jax.Array, demo_batches: Any, key: jax.Array
+    ) -> tuple[Any, RewardScaler, jax.Array, Info]:
+        """Rewards [T, B] for the policy learner: learned ones, or the environment's scaled to a steady size."""
+        learner, ended = self.reward_learner, (experience.terminated, experience.truncated)
+        if learner is None:
+            scaler, reward = scale_rewards(state.scaler, experience.reward, *ended, self.discount)
+            return (), scaler, reward, {}
+        flat_obs = obs[:-1].reshape(-1, obs.shape[-1])
+        flat_action = experience.action.reshape(-1, experience.action.shape[-1])
+        normalized = functools.partial(normalize, state.normalizer)
+        reward_state, info = learner.update(
+            state.reward, demo_batches, flat_obs, flat_action, normalized, key
+        )
+        reward = learner.reward(reward_state, obs[:-1], experience.action)
+        if self.lasting_ends:
+            reward = jnp.where(experience.terminated, reward / (1.0 - self.discount), reward)
+        return reward_state, state.scaler, reward, info
 
+    def policy(self, state: LearnerState) -> Policy:
+        """The policy to act with, as NumPy arrays."""
+        actor = state.policy.params.actor
+        layers = [(np.asarray(layer["w"]), np.asarray(layer["b"])) for layer in actor.layers]
+        mean, var = np.asarray(state.normalizer.mean), np.asarray(state.normalizer.var)
+        return Policy(mean, var, layers, np.asarray(actor.log_std), actions=self.actions)
 
-def _policy(actions: Actions, state: LearnerState) -> Policy:
-    actor = state.policy.params.actor
-    layers = [(np.asarray(layer["w"]), np.asarray(layer["b"])) for layer in actor.layers]
-    mean, var = np.asarray(state.normalizer.mean), np.asarray(state.normalizer.var)
-    return Policy(mean, var, layers, np.asarray(actor.log_std), actions=actions)
-
-
-def _with_policy(state: LearnerState, policy: Policy) -> LearnerState:
-    layers = tuple({"w": jnp.asarray(weight), "b": jnp.asarray(bias)} for weight, bias in policy.layers)
-    actor = Actor(layers, jnp.asarray(policy.log_std))
-    normalizer = Normalizer(
-        jnp.asarray(policy.obs_mean), jnp.asarray(policy.obs_var), jnp.float32(STATISTICS_WEIGHT)
-    )
-    return state._replace(normalizer=normalizer, policy=with_actor(state.policy, actor))
+    def with_policy(self, state: LearnerState, policy: Policy) -> LearnerState:
+        """Begin with a given policy: its network, its spread and its observation statistics."""
+        layers = tuple({"w": jnp.asarray(weight), "b": jnp.asarray(bias)} for weight, bias in policy.layers)
+        actor = Actor(layers, jnp.asarray(policy.log_std))
+        normalizer = Normalizer(
+            jnp.asarray(policy.obs_mean), jnp.asarray(policy.obs_var), jnp.float32(STATISTICS_WEIGHT)
+        )
+        return state._replace(normalizer=normalizer, policy=with_actor(state.policy, actor))
 
 
 def to_experience(transitions: Transitions) -> Experience:

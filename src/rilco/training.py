@@ -20,7 +20,7 @@ from rilco.config import RunConfig
 from rilco.data.record import Demonstrations
 from rilco.data.run_data import Data, read_data
 from rilco.errors import ConfigError, RunError, TrainingError
-from rilco.learning import Learner, Setting, make_learner, run_key, to_experience
+from rilco.learning import Learner, keep_compiled_programs, run_key, to_experience
 from rilco.methods import find, make_policy_learner, make_reward_learner
 from rilco.normalizer import normalize, on_device, on_host, update_normalizer
 from rilco.policy.saved import Policy, load_policy
@@ -49,6 +49,7 @@ class Trainer:
     log_every = 1
 
     def __init__(self, config: RunConfig, data: Data, pool: RolloutPool) -> None:
+        keep_compiled_programs()
         self.config, self.data, self.pool = config, data, pool
         self.demos = _demo_arrays(data, pool.sizes.actions)
         makers, sizes = 1 if data.demos is None else len(data.demos.demonstrator_names), pool.sizes
@@ -247,18 +248,17 @@ def go_on(run: Run, how: How) -> Iterator[Trainer]:
 
 
 def _learner(config: RunConfig, reward_learner: RewardLearner | None, actions: Actions) -> Learner:
-    setting = Setting(
+    return Learner(
         # What is drawn on the host has no part in what is compiled.
         None if reward_learner is None else reward_learner._replace(sample=_not_drawn, prepare=None),
         make_policy_learner(config, actions),
         discount=config.policy_settings.discount,
         # A given policy's network goes with its statistics: imitation keeps both as they are.
-        freeze_normalizer_after=0 if config.start_from else config.freeze_normalizer_after,
+        moving_iterations=0 if config.start_from else config.freeze_normalizer_after,
         hold_actor_for=config.hold_actor_for if config.start_from else 0,
         lasting_ends=config.lasting_ends,
         actions=actions,
     )
-    return make_learner(setting)
 
 
 def _not_drawn(demos: DemoArrays, rng: np.random.Generator) -> Any:

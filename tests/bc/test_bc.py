@@ -18,7 +18,7 @@ from tests.stops import CrashAfter, StopsWhen
 import rilco
 from rilco.bc.config import BcConfig
 from rilco.bc.data import CloningData, held_out, prepare, statistics
-from rilco.bc.learner import INTERVAL, LEAST_STD, BcState, bc, cloning_loss
+from rilco.bc.learner import INTERVAL, LEAST_STD, BcLearner, BcState, cloning_loss, judge
 from rilco.bc.training import Cloner, clone
 from rilco.data.formats import save_demonstrations
 from rilco.data.index import EpisodeIndex
@@ -54,7 +54,7 @@ def train(
     config: BcConfig, data: CloningData, *cuts: int, seed: int = 1, after: BcState | None = None
 ) -> BcState:
     """Iterations from 0 (or the first cut, after another state) to the last cut, in as many calls."""
-    learner, key = bc(config), jax.random.key(seed)
+    learner, key = BcLearner(config), jax.random.key(seed)
     first = 0
     if after is None:
         state = learner.init(key, data.obs.shape[1], data.action.shape[1])
@@ -104,10 +104,10 @@ def test_policy_is_the_network_that_was_trained() -> None:
     demos = expert_demos()
     data = prepare(demos, BcConfig(validation=0.1), seed=1)
     state = train(TINY, data, 20)
-    policy = bc(TINY).policy(state, data)
+    policy = BcLearner(TINY).policy(state, data)
     held = np.asarray(data.checked_rows)
     error = policy.predict(demos.obs[held]) - demos.action[held]
-    assert np.mean(error**2) == pytest.approx(float(bc(TINY).loss(state, data)), rel=1e-4)
+    assert np.mean(error**2) == pytest.approx(float(BcLearner(TINY).loss(state, data)), rel=1e-4)
     np.testing.assert_allclose(np.exp(policy.log_std), np.sqrt(np.mean(error**2, axis=0)), rtol=1e-4)
 
 
@@ -224,7 +224,7 @@ def test_cutting_a_run_into_calls_changes_no_bit(config: BcConfig) -> None:
 
 def test_every_cut_is_compiled_once() -> None:
     data = prepare(expert_demos(), BcConfig(validation=0.1), seed=1)
-    compiled = bc(TINY).train.func._cache_size  # type: ignore[attr-defined]
+    compiled = BcLearner(TINY).train._cache_size  # type: ignore[attr-defined]
     state = train(TINY, data, 1)
     before = compiled()
     train(TINY, data, 1, 4, 5, 105, after=state)
@@ -360,7 +360,8 @@ def noisy_few() -> Demonstrations:
 
 def test_held_out_loss_tells_overfitting_and_the_best_weights_are_returned() -> None:
     demos = noisy_few()
-    data, learner, key = prepare(demos, BcConfig(validation=0.5), seed=1), bc(OVERFITS), jax.random.key(1)
+    data, key = prepare(demos, BcConfig(validation=0.5), seed=1), jax.random.key(1)
+    learner = BcLearner(OVERFITS)
     state = learner.init(key, 2, 1)
     losses: list[float] = []
     policies: list[Policy] = []
@@ -369,7 +370,7 @@ def test_held_out_loss_tells_overfitting_and_the_best_weights_are_returned() -> 
         state, _ = learner.train(state, data, first, first + INTERVAL, key)
         losses.append(float(learner.loss(state, data)))
         policies.append(state.average)
-        state = learner.judge(state, learner.loss(state, data))
+        state = judge(state, learner.loss(state, data))
     lowest = int(np.argmin(losses))
     assert len(losses) == lowest + 1 + OVERFITS.patience
     assert losses[-1] > 1.1 * losses[lowest]  # it overfitted
@@ -382,11 +383,11 @@ def test_held_out_loss_tells_overfitting_and_the_best_weights_are_returned() -> 
 
 def test_without_patience_the_last_weights_are_the_policy() -> None:
     data = prepare(expert_demos(), BcConfig(validation=0.1), seed=1)
-    judged = bc(TINY).judge(train(TINY, data, 10), np.float32(0.0))
+    judged = judge(train(TINY, data, 10), np.float32(0.0))
     later = train(TINY, data, 10, 20, after=judged)
-    policy = bc(TINY).policy(later, data)
+    policy = BcLearner(TINY).policy(later, data)
     assert np.array_equal(policy.layers[0][0], np.asarray(later.params[0]["w"]))
-    assert not bc(TINY).stopped(later._replace(waited=np.int32(10**6)))
+    assert not BcLearner(TINY).stopped(later._replace(waited=np.int32(10**6)))
 
 
 # -- as a run ------------------------------------------------------------------------------------

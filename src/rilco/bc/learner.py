@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
@@ -45,95 +45,71 @@ class BcState(NamedTuple):
     waited: jax.Array  # [] int32: validations since `best`
 
 
-class BcLearner(NamedTuple):
-    """Pure functions over `BcState`."""
-
-    init: Callable[[jax.Array, int, int], BcState]
-    """`init(key, obs_dim, action_dim)`"""
-    train: Callable[[BcState, CloningData, int, int, jax.Array], tuple[BcState, jax.Array]]
-    """`train(state, data, first, last, key)`: iterations first to last - 1 in one jitted call, and how many weights are
-    not finite after it. `key` is the run's, the same every time: how a run is cut into calls changes no bit of it."""
-    loss: Callable[[BcState, CloningData], jax.Array]
-    """On the checked pairs, jitted."""
-    judge: Callable[[BcState, jax.Array], BcState]
-    """Take in a validation's loss: `best` and `waited`."""
-    stopped: Callable[[BcState], bool]
-    """Whether patience has run out."""
-    policy: Callable[..., Policy]
-    """`policy(state, data, actions)`: the one to act with, as NumPy arrays; its spread is that of the errors on the checked pairs."""
-
-
-class Setting(NamedTuple):
-    """What a learner is made of. Learners of equal settings share what is compiled."""
+@dataclass(frozen=True)
+class BcLearner:
+    """Pure functions over `BcState`, for a setting and a kind of actions. Equal ones share what is compiled."""
 
     config: BcConfig
-    head: Head
+    head: Head = GAUSSIAN
 
+    @functools.partial(jax.jit, static_argnums=(0, 2, 3))
+    def init(self, key: jax.Array, obs_dim: int, action_dim: int) -> BcState:
+        params = init_mlp(jax.random.split(key)[0], (obs_dim, *self.config.hidden_sizes, action_dim))
+        adam = _optimizer(self.config).init(params)
+        zero, none = jnp.zeros((), jnp.float32), jnp.zeros((), jnp.int32)
+        return BcState(params, adam, params, zero, none, params, jnp.inf + zero, none)
 
-def bc(config: BcConfig = BcConfig(), head: Head = GAUSSIAN) -> BcLearner:
-    """Build the learner for a setting and a kind of actions."""
-    setting = Setting(config, head)
-    return BcLearner(
-        init=functools.partial(_init, setting),
-        train=functools.partial(_train, setting),
-        loss=functools.partial(_loss, setting),
-        judge=_judge,
-        stopped=functools.partial(_stopped, setting),
-        policy=functools.partial(_policy, setting),
-    )
+    @functools.partial(jax.jit, static_argnums=0)
+    def train(
+        self, state: BcState, data: CloningData, first: int, last: int, key: jax.Array
+    ) -> tuple[BcState, jax.Array]:
+        """Iterations first to last - 1, and how many weights are not finite after them. `key` is the run's, the same every
+        time: how a run is cut into calls changes no bit of it."""
+        draw_key = jax.random.split(key)[1]
+        steps, batch = self.config.steps_per_iteration, self.config.batch
 
+        def iterate(iteration: jax.Array, state: BcState) -> BcState:
+            own_key = jax.random.fold_in(draw_key, iteration)
+            draws = jax.random.randint(own_key, (steps, batch), 0, len(data.trained_rows))
+            numbers = iteration * steps + jnp.arange(1, steps + 1)
+            inputs = (data.trained_rows[draws], numbers)
+            return jax.lax.scan(lambda state, x: (self._step(state, data, *x), None), state, inputs)[0]
 
-@functools.partial(jax.jit, static_argnums=(0, 2, 3))
-def _init(setting: Setting, key: jax.Array, obs_dim: int, action_dim: int) -> BcState:
-    params = init_mlp(jax.random.split(key)[0], (obs_dim, *setting.config.hidden_sizes, action_dim))
-    adam = _optimizer(setting.config).init(params)
-    zero, none = jnp.zeros((), jnp.float32), jnp.zeros((), jnp.int32)
-    return BcState(params, adam, params, zero, none, params, jnp.inf + zero, none)
+        # The bounds are values, not shapes: the loop is compiled once, and every cut of a run executes the same code.
+        state = jax.lax.fori_loop(first, last, iterate, state)
+        return state, count_nonfinite(state.params)
 
+    def _step(self, state: BcState, data: CloningData, rows: jax.Array, number: jax.Array) -> BcState:
+        """One gradient step on a mini-batch."""
+        loss, gradient = jax.value_and_grad(cloning_loss)(state.params, data, rows, self.head)
+        updates, adam = _optimizer(self.config).update(gradient, state.adam, state.params)
+        params = optax.apply_updates(state.params, updates)
+        average = _moved(state.average, params, number, self.config.average_over)
+        total, count = state.loss_sum + loss, state.loss_count + 1
+        return state._replace(params=params, adam=adam, average=average, loss_sum=total, loss_count=count)
 
-@functools.partial(jax.jit, static_argnums=0)
-def _train(
-    setting: Setting, state: BcState, data: CloningData, first: int, last: int, key: jax.Array
-) -> tuple[BcState, jax.Array]:
-    draw_key = jax.random.split(key)[1]
-    steps, batch = setting.config.steps_per_iteration, setting.config.batch
+    @functools.partial(jax.jit, static_argnums=0)
+    def loss(self, state: BcState, data: CloningData) -> jax.Array:
+        """On the checked pairs."""
+        return cloning_loss(state.average, data, data.checked_rows, self.head)
 
-    def iterate(iteration: jax.Array, state: BcState) -> BcState:
-        own_key = jax.random.fold_in(draw_key, iteration)
-        draws = jax.random.randint(own_key, (steps, batch), 0, len(data.trained_rows))
-        numbers = iteration * steps + jnp.arange(1, steps + 1)
-        inputs = (data.trained_rows[draws], numbers)
-        return jax.lax.scan(lambda state, x: (_step(setting, state, data, *x), None), state, inputs)[0]
+    def stopped(self, state: BcState) -> bool:
+        """Whether patience has run out."""
+        return self.config.patience > 0 and int(state.waited) >= self.config.patience
 
-    # The bounds are values, not shapes: the loop is compiled once, and every cut of a run executes the same code.
-    state = jax.lax.fori_loop(first, last, iterate, state)
-    return state, count_nonfinite(state.params)
-
-
-def _step(setting: Setting, state: BcState, data: CloningData, rows: jax.Array, number: jax.Array) -> BcState:
-    """One gradient step on a mini-batch."""
-    loss, gradient = jax.value_and_grad(cloning_loss)(state.params, data, rows, setting.head)
-    updates, adam = _optimizer(setting.config).update(gradient, state.adam, state.params)
-    params = optax.apply_updates(state.params, updates)
-    average = _moved(state.average, params, number, setting.config.average_over)
-    total, count = state.loss_sum + loss, state.loss_count + 1
-    return state._replace(params=params, adam=adam, average=average, loss_sum=total, loss_count=count)
-
-
-def _optimizer(config: BcConfig) -> optax.GradientTransformation:
-    rate: optax.ScalarOrSchedule = config.learning_rate
-    if config.decay_steps:
-        rate = functools.partial(_falling_rate, config)
-    return optax.adamw(rate, weight_decay=config.weight_decay) if config.weight_decay else optax.adam(rate)
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _loss(setting: Setting, state: BcState, data: CloningData) -> jax.Array:
-    return cloning_loss(state.average, data, data.checked_rows, setting.head)
+    def policy(self, state: BcState, data: CloningData, actions: Actions = AS_THEY_ARE) -> Policy:
+        """The one to act with, as NumPy arrays; its spread is that of the errors on the checked pairs."""
+        judged = self.config.patience > 0 and math.isfinite(state.best_loss)
+        params = state.best if judged else state.average
+        log_std = _log_std(params, data) if self.head.has_spread else np.zeros(0, np.float32)
+        layers = [(np.asarray(layer["w"]), np.asarray(layer["b"])) for layer in params]
+        mean, var = np.asarray(data.normalizer.mean), np.asarray(data.normalizer.var)
+        return Policy(mean, var, layers, np.asarray(log_std), actions=actions)
 
 
 @jax.jit
-def _judge(state: BcState, loss: jax.Array) -> BcState:
+def judge(state: BcState, loss: jax.Array) -> BcState:
+    """Take in a validation's loss: `best` and `waited`."""
     better = loss < state.best_loss
     best = jax.tree.map(functools.partial(jnp.where, better), state.average, state.best)
     return state._replace(
@@ -143,17 +119,11 @@ def _judge(state: BcState, loss: jax.Array) -> BcState:
     )
 
 
-def _stopped(setting: Setting, state: BcState) -> bool:
-    return setting.config.patience > 0 and int(state.waited) >= setting.config.patience
-
-
-def _policy(setting: Setting, state: BcState, data: CloningData, actions: Actions = AS_THEY_ARE) -> Policy:
-    judged = setting.config.patience > 0 and math.isfinite(state.best_loss)
-    params = state.best if judged else state.average
-    log_std = _log_std(params, data) if setting.head.has_spread else np.zeros(0, np.float32)
-    layers = [(np.asarray(layer["w"]), np.asarray(layer["b"])) for layer in params]
-    mean, var = np.asarray(data.normalizer.mean), np.asarray(data.normalizer.var)
-    return Policy(mean, var, layers, np.asarray(log_std), actions=actions)
+def _optimizer(config: BcConfig) -> optax.GradientTransformation:
+    rate: optax.ScalarOrSchedule = config.learning_rate
+    if config.decay_steps:
+        rate = functools.partial(_falling_rate, config)
+    return optax.adamw(rate, weight_decay=config.weight_decay) if config.weight_decay else optax.adam(rate)
 
 
 def cloning_loss(params: Params, data: CloningData, rows: jax.Array, head: Head = GAUSSIAN) -> jax.Array:

@@ -18,7 +18,7 @@ import numpy as np
 
 from rilco.bc.config import BcConfig
 from rilco.bc.data import prepare
-from rilco.bc.learner import INTERVAL, BcLearner, BcState, bc
+from rilco.bc.learner import INTERVAL, BcLearner, BcState, judge
 from rilco.data.fitting import load_for
 from rilco.data.loading import Given
 from rilco.data.record import Demonstrations
@@ -96,7 +96,7 @@ class Cloner:
         self.actions = given.fitted(demos.action)
         self.data = prepare(demos, config, seed, weights, self.actions)
         self._demos = demos
-        self.learner: BcLearner = bc(config, make_head(self.actions))
+        self.learner = BcLearner(config, make_head(self.actions))
         self.key = jax.random.key(seed)
         self.state: BcState = self.learner.init(self.key, demos.obs_dim, self.actions.width)
         self.iteration = 0
@@ -127,7 +127,7 @@ class Cloner:
         check_finite({"nonfinite_policy": nonfinite.item()}, until)
         self.iteration = until
         if self.config.patience and self.iteration % INTERVAL == 0:
-            self.state = self.learner.judge(self.state, self.learner.loss(self.state, self.data))
+            self.state = judge(self.state, self.learner.loss(self.state, self.data))
 
     def record(self) -> dict[str, Any]:
         """The training loss is the mean since the line before."""
