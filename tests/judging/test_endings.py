@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rilco.data.record import Demonstrations
 from rilco.judging.config import JudgingConfig
-from rilco.judging.judges.endings import judge_endings
+from rilco.judging.judges.endings import goes_on, judge_endings
 from rilco.judging.material import Material, prepare
 from rilco.judging.opinion import Opinion
 
@@ -77,3 +79,31 @@ def test_who_lives_apart_and_reaches_the_end_is_at_home() -> None:
     home = judge_endings(material, JudgingConfig(), apart=apart).evidence["home"] > 0
     assert home[material.order < GOOD].all()
     assert not home[material.order >= GOOD].any()
+
+
+def test_ends_are_compared_where_they_are_narrow() -> None:
+    """Five goals of each one's own say nothing about who stops a little beside the sixth."""
+    rng = np.random.default_rng(2)
+    share = np.linspace(0.0, 1.0, STEPS)[:, None]
+    ends = np.hstack([2.0 * rng.standard_normal((40, 5)), 0.1 * rng.standard_normal((40, 1))])
+    ends[34:, 5] = 1.2
+    obs = np.concatenate(
+        [
+            (1 - share) * start + share * end
+            for start, end in zip(rng.standard_normal((40, 6)) * 3, ends, strict=True)
+        ]
+    )
+    demos = Demonstrations(obs, obs[:, :2], episode=np.repeat(np.arange(40), STEPS))
+    material, opinion = judged(demos)
+    assert (opinion.good[material.order >= 34] < 0.5).all()
+    assert (opinion.good[material.order < 34] == 0.5).all()
+
+
+def test_going_on_must_fit_in_every_dimension() -> None:
+    """A wide step in one dimension makes no start of what lies elsewhere in another."""
+    way, jitter = np.linspace(0.0, 1.0, STEPS), np.resize([-1.0, 1.0], STEPS)
+    obs = np.concatenate([np.stack([start + way, jitter], 1) for start in (0.0, 1.0, 2.0, 3.5)])
+    material, _ = judged(Demonstrations(obs, obs, episode=np.repeat(np.arange(4), STEPS)))
+    found = goes_on(material, np.arange(4), JudgingConfig())
+    assert found[np.argsort(material.order)].tolist() == [True, True, False, False]
+    assert goes_on(material, np.arange(4), replace(JudgingConfig(), goes_on=(1.5, 100.0))).all()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from rilco.judging.config import JudgingConfig
@@ -43,6 +45,13 @@ def test_a_large_group_is_never_beyond_doubt() -> None:
     cut = find_gap(margin, CONFIG)
     assert (cut.good[25:] > 0.1).all()
     assert (cut.good[25:] < 0.35).all()
+
+
+def test_what_lies_between_two_clear_gaps_is_odd_too() -> None:
+    rng = np.random.default_rng(0)
+    margin = np.concatenate([0.1 * rng.standard_normal(30), np.full(4, 2.0), np.full(4, 3.2)])
+    assert 0.3 < find_gap(margin, CONFIG).at < 2.0
+    assert find_gap(margin, replace(CONFIG, lower_gap=1.0)).at > 2.0
 
 
 def test_a_long_tail_is_not_cut_in_its_middle() -> None:

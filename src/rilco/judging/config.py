@@ -85,6 +85,8 @@ class JudgingConfig:
     """... the nearest odd one so many spreads of the usual ones from their mean ..."""
     proof_gap: float = 0.45
     """... and so far above the last usual one."""
+    lower_gap: float = 0.75
+    """The lowest gap that is clear, and this much as clear as the clearest, is taken: what lies between two is odd, too."""
     large_group: float = 0.2
     """A larger share of demonstrations that differ may be another good style: never odd beyond doubt."""
     just_clear: float = 0.05
@@ -125,6 +127,10 @@ class JudgingConfig:
     """Usual ends are not taken to be narrower than this, as a share of the variance of all states."""
     end_floor: float = 0.02
     """Squared distances of ends are not told apart below this, in units of their spread."""
+    narrow_end: float = 0.1
+    """Ends are compared in the directions in which they vary by less than this share of the variance of all states, if any."""
+    goes_on: tuple[float, float] = (1.5, 3.0)
+    """One goes on where another begins within so many of its last steps, and in each dimension within so many usual ones."""
     sharp_end: float = 0.05
     """Ends narrower than this, as a share of the variance of all states, are a goal that the demonstrators share ..."""
     at_home: float = 1.0
@@ -210,7 +216,9 @@ class JudgingConfig:
     manner_praise: tuple[tuple[float, float], tuple[float, float]] = ((-2.5, -1.0), (0.85, 0.77))
     """The log-odds of being bad, and the probability of being good of what is not odd."""
     plain_margin: float = 1.4
-    """Who is this far from what the others do, as a logarithm, stays in doubt, however usual in sum."""
+    """Who is this far from what the others do, or from where they end, as a logarithm, stays in doubt, however usual in sum ..."""
+    plain_end: float = 2.0
+    """... of ends where the group of odd ones is this clear."""
 
     majority_trust: tuple[tuple[float, ...], tuple[float, ...]] = ((0.48, 0.5, 0.6), (0.3, 0.8, 1.0))
     """The share of the pairs that do not live apart from the largest family, and how likely the good ones are among them: less

@@ -64,6 +64,8 @@ def find_gap(margin: np.ndarray, config: JudgingConfig) -> Gap:
         axis=0,
     )
     best = int(np.argmax(proofs))
+    if proofs[best] >= 1.0:  # what lies between two clear gaps is odd, too
+        best = int(np.argmax(proofs >= max(1.0, config.lower_gap * float(proofs[best]))))
     proof, below, above = float(proofs[best]), ordered[low[best] - 1], ordered[low[best]]
     if proof <= 0.5:
         return Gap(np.inf, proof, np.full(count, 0.5 + config.nothing_seen))

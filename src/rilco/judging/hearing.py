@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from rilco.judging.case import Case
+from rilco.judging.config import JudgingConfig
 from rilco.judging.judges.consensus import judge_consensus
 from rilco.judging.judges.endings import judge_endings
 from rilco.judging.judges.families import gaps_to, how_apart, judge_families
@@ -44,11 +45,10 @@ def hear(case: Case, say: Progress) -> tuple[list[Opinion], np.ndarray]:
         heard=near & ~bad & ~np.array(case.named),
     )
     say("Consensus", 1.0)
-    plain = by_consensus.evidence.get("margin", np.zeros(material.count)) > config.plain_margin
     summed = [
         in_the_sum(by_family, by_manner),
-        in_the_sum(by_consensus, by_manner, besides=plain),
-        in_the_sum(by_end, by_manner),
+        in_the_sum(by_consensus, by_manner, besides=_plain(by_consensus, config)),
+        in_the_sum(by_end, by_manner, besides=_plain(by_end, config, config.plain_end)),
     ]
     return [*summed, by_record, by_held, by_manner], far > 0.0
 
@@ -62,6 +62,13 @@ def in_the_sum(
     """
     usual = (by_manner.good > 0.5) & ~np.asarray(besides)
     return replace(opinion, good=np.where(usual, np.maximum(opinion.good, 0.5), opinion.good))
+
+
+def _plain(opinion: Opinion, config: JudgingConfig, proof: float = -np.inf) -> np.ndarray:
+    """[D] who is plainly odd by the judge's margin, where the group of odd ones is as clear as `proof`."""
+    nothing = np.zeros(len(opinion.good))
+    margin, clear = (opinion.evidence.get(name, nothing) for name in ("margin", "proof"))
+    return (margin > config.plain_margin) & (clear >= proof)
 
 
 def _endings(case: Case, far: np.ndarray) -> tuple[Opinion, np.ndarray]:

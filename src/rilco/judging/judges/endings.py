@@ -44,7 +44,7 @@ def judge_endings(
     odd[heard] = (margin[heard] > cut.at) & ~home[heard]
     few = not enough and odd[heard].mean() > config.large_group
     if cut.proof >= (config.end_few if few else config.end_proof):
-        odd[heard] &= ~goes_on(material, heard)
+        odd[heard] &= ~goes_on(material, heard, config)
         good[odd] = 0.5 - config.end_doubt * (0.5 - cut.good.min())
     else:
         odd[:] = False
@@ -115,17 +115,24 @@ def _distances(ends: np.ndarray, heard: np.ndarray, config: JudgingConfig) -> tu
         square = np.einsum("di,ij,dj->d", ends - centre, inverse, ends - centre) / dims
         usual = np.median(square[heard])
         weight = 1.0 / (1.0 + np.square(square[heard] / max(usual, 1e-12)))
+    spread, turn = np.linalg.eigh(covariance)
+    if (narrow := spread < config.narrow_end).any():  # where ends may vary, they say nothing
+        square = (np.square((ends - centre) @ turn[:, narrow]) / spread[narrow]).mean(1)
     distance = 0.5 * np.log(square + config.end_floor)
-    width = float(np.exp(np.linalg.slogdet(covariance)[1] / dims))
+    width = float(np.exp(np.log(spread).mean()))
     return distance - core(distance[heard])[0], width
 
 
-def goes_on(material: Material, which: np.ndarray) -> np.ndarray:
+def goes_on(material: Material, which: np.ndarray, config: JudgingConfig) -> np.ndarray:
     """[H] whether another demonstration begins where this one stops: then it was cut in two, not aborted."""
     last = material.first[which + 1] - 1
     step = np.sqrt(np.square(material.obs[last] - material.obs[last - 1]).sum(1))
     starts = material.obs[material.first[:-1]]
     points, group = np.concatenate([starts, material.obs[last]]), np.arange(len(starts) + len(last))
     nearest = nearest_of_others(points, group, 1, among=group < len(starts))[len(starts) :, 0]
-    gap = np.sqrt(np.square(material.obs[last] - starts[nearest]).sum(1))
-    return np.asarray(gap <= 1.5 * step + 1e-6)
+    gap = np.abs(material.obs[last] - starts[nearest])
+    change = np.abs(np.diff(material.obs, axis=0))[np.diff(material.demo) == 0]
+    own = np.maximum(np.abs(material.obs[last] - material.obs[last - 1]), np.median(change, axis=0))
+    whole, each = config.goes_on
+    near = np.sqrt(np.square(gap).sum(1)) <= whole * step + 1e-6
+    return np.asarray(near & (gap <= each * own + 1e-6).all(1))

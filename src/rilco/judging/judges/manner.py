@@ -34,7 +34,7 @@ def judge_manner(
     if heard.sum() < config.manner_demonstrations or "error" not in seen:
         return replace(silent, why="What is usual is open: too few to compare, or the majority is in doubt.")
     excess = excesses(measure(material, seen, heard, config), material.pairs, heard, config)
-    pieces = goes_on(material, np.arange(count))
+    pieces = goes_on(material, np.arange(count), config)
     if pieces.mean() < 0.5:  # a part of one is not compared with whole ones, but for what it does where
         excess = {name: each if name in OF_ACTIONS else each * ~pieces for name, each in excess.items()}
     parts = {name: weight * excess[name] for name, weight in config.manner}
