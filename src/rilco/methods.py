@@ -202,7 +202,7 @@ METHODS: dict[str, Method] = {
         look=Look("RIL-Co", "#D55E00", "o"),
     ),
     "ril-co-clean": Method(
-        "a short RIL-Co, an audit by its classifiers, and a clone of what it kept",
+        "an audit, by RIL-Co's classifiers where it is not sure, and clones of what was kept, which practise",
         reads=(*REWARD, *LOSS, *LABELS, "bc.", "clean."),
         classifiers=2,
         runner="several",
