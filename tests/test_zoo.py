@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from benchmarks.zoo import draw
 from benchmarks.zoo.controllers import tuned
+from benchmarks.zoo.crafts import Bicycle, Satellite
 from benchmarks.zoo.faults import FAULTS, RECORDING_FAULTS, Body
 from benchmarks.zoo.make import make
-from benchmarks.zoo.mixtures import LAST_WORD, MIXTURES, Mixture, read
+from benchmarks.zoo.mixtures import FOURTH, LAST_WORD, MIXTURES, Mixture, read
 from benchmarks.zoo.recording import Manner, record
 from benchmarks.zoo.rigs import Furuta, Swing
 from benchmarks.zoo.tasks import TASKS
+from benchmarks.zoo.works import FloatingBall
 
 from rilco.data.loading import load_demonstrations
 
@@ -98,6 +100,7 @@ def test_last_word_is_new_and_its_tasks_share_no_shape() -> None:
     drawn = read(LAST_WORD)
     assert len(drawn) >= 32
     assert {TASKS[m.task].half for m in drawn} == {"last-word"}
+    assert {TASKS[m.task].half for m in read(FOURTH)} == {"design"}
     assert {m.task for m in drawn} == {task.name for task in TASKS.values() if task.half == "last-word"}
     hard = [(m.task, m.hard, m.piece, sum(part.count for part in m.parts)) for m in drawn]
     assert len(set(hard)) == len(hard)
@@ -149,6 +152,32 @@ def test_what_moves_by_itself_loses_about_what_friction_takes() -> None:
         held, work = np.array([energy(simulator.step(np.zeros(1))[0]) for _ in range(150)]).T
         # Steps of 5 ms are coarse for a pendulum that falls; a wrong sign in any term is farther off.
         assert np.abs(begin - held - np.cumsum(work)).max() < 0.37 * work.sum()
+
+
+def test_satellite_that_is_left_alone_keeps_its_momentum_and_its_energy() -> None:
+    satellite = Satellite()
+    seen = [satellite.reset(3, "tumbling")]
+    seen += [satellite.step(np.zeros(3))[0] for _ in range(120)]
+    scalar, axis, rate = np.split(np.array(seen), [1, 4], axis=1)
+    within = satellite.inertia * rate
+    momentum = within + 2 * np.cross(axis, np.cross(axis, within) + scalar * within)  # seen from outside
+    energy = (within * rate).sum(1)
+    # Steps of 0.25 s are coarse: in a minute a few percent are lost or gained.
+    assert np.linalg.norm(momentum - momentum[0], axis=1).max() < 0.1 * np.linalg.norm(momentum[0])
+    assert np.abs(energy - energy[0]).max() < 0.1 * energy[0]
+
+
+def test_what_is_balanced_stays_and_what_is_not_falls() -> None:
+    ball, bicycle = FloatingBall(), Bicycle()
+    for simulator, start in ((ball, "low"), (bicycle, "leaning")):
+        simulator.reset(0, start)
+        assert any(simulator.step(np.zeros(1))[2] for _ in range(200))
+    ball.reset(0, "")
+    ball.gap, ball.speed, ball.current = 12.0, 0.0, 1.0
+    bicycle.reset(0, "")
+    bicycle.lean = 0.0
+    assert ball.step(np.zeros(1))[0][:3] == pytest.approx([12, 0, 1])
+    assert bicycle.step(np.zeros(1))[0][:4] == pytest.approx(np.zeros(4))
 
 
 def act_with(fault: str, size: float, steps: int = 3000) -> tuple[np.ndarray, np.ndarray]:

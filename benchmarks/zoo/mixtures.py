@@ -10,6 +10,8 @@ from benchmarks.zoo.design_third import THIRD
 from benchmarks.zoo.parts import Mixture, Part
 from benchmarks.zoo.recording import Manner
 
+FOURTH = Path(__file__).parent / "design_fourth.json"
+"""Mixtures that had the fourth last word: drawn, and spent."""
 LAST_WORD = Path(__file__).parent / "last_word.json"
 """Mixtures that have the last word: `draw.py` drew them. No judge is designed on them, and nobody looks while designing."""
 
@@ -24,4 +26,4 @@ def read(table: Path) -> tuple[Mixture, ...]:
     return tuple(Mixture(**{**row, "parts": tuple(_part(**part) for part in row["parts"])}) for row in rows)
 
 
-MIXTURES = (*DESIGN, *SECOND, *THIRD, *read(LAST_WORD))
+MIXTURES = (*DESIGN, *SECOND, *THIRD, *read(FOURTH), *read(LAST_WORD))

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from benchmarks.zoo import controllers as c
+from benchmarks.zoo import crafts as f
 from benchmarks.zoo import drivers as d
 from benchmarks.zoo import environments as e
 from benchmarks.zoo import hands as h
 from benchmarks.zoo import machines as m
 from benchmarks.zoo import operators as o
+from benchmarks.zoo import pilots as p
 from benchmarks.zoo import rigs as r
 from benchmarks.zoo import suites as s
 from benchmarks.zoo import vehicles as v
+from benchmarks.zoo import works as w
 from benchmarks.zoo.simulators import CartPole, PointMass, Simulator, TwoLinkArm, Unicycle
 
 Half = Literal["design", "last-word"]
@@ -201,39 +204,67 @@ TASKS: dict[str, Task] = {
         Task("spring-arm", "design", "goal-conditioned", v.SpringArm, 120, 0.7, 0.06,
             {"expert": d.spring_arm(40.0, 12.0, 5.0), "gentle": d.spring_arm(20.0, 6.0, 0.0),
              "weak": d.spring_arm(60.0, 1.0, 0.0)}, goal=(4,), goal_span=3.0, extra=False),
-        Task("pusher", "last-word", "manipulation",
+        Task("pusher", "design", "manipulation",
             lambda: e.GymSimulator("Pusher-v5", e.pushed), 200, 0.4, 0.1,
             {"expert": o.pusher(35.0, 2.0), "stiff": o.pusher(60.0, 3.2), "weak": o.pusher(6.0, 3.0)},
             goal=(20, 21), goal_span=0.3),
-        _metaworld("plate-slide", "last-word", 120, 0.35, goal=(36, 37)),
-        _metaworld("handle-press", "last-word", 120, 0.4),
-        _metaworld("faucet-open", "last-word", 150, 0.35),
-        Task("dm-chain", "last-word", "balancing",
+        _metaworld("plate-slide", "design", 120, 0.35, goal=(36, 37)),
+        _metaworld("handle-press", "design", 120, 0.4),
+        _metaworld("faucet-open", "design", 150, 0.35),
+        Task("dm-chain", "design", "balancing",
             lambda: s.SuiteSimulator("lqr", "lqr_6_2", s.at_rest, 10.0), 300, 0.35, 0.08,
             {"expert": o.chain(4.0), "stiff": o.chain(12.0), "weak": o.chain(0.3)}),
-        Task("dm-fish", "last-word", "locomotion",
+        Task("dm-fish", "design", "locomotion",
             lambda: s.SuiteSimulator("fish", "swim", s.swum), 300, 0.5, 0.1,
             {"expert": o.fish(1.5, 1.5, 0.3), "slow beat": o.fish(1.0, 2.0, 0.3), "weak": o.fish(1.5, 0.6, 0.1)}),
-        Task("racing", "last-word", "Box2D", s.Racing, 300, 1.0, 0.2,
+        Task("racing", "design", "Box2D", s.Racing, 300, 1.0, 0.2,
             {"expert": o.racer(60.0, 0.03, 1.0), "careful": o.racer(42.0, 0.03, 1.0),
              "weak": o.racer(60.0, 0.003, 0.1)}, starts=("off the line",), goal=(0,), goal_span=20.0),
-        Task("furuta", "last-word", "swing-up", r.Furuta, 400, 0.3, 0.1,
+        Task("furuta", "design", "swing-up", r.Furuta, 400, 0.3, 0.1,
             {"expert": o.furuta(0.35, 0.06), "gentle": o.furuta(0.25, 0.03), "weak": o.furuta(0.12, 0.06)},
             starts=("up",), extra=False),
-        Task("swing", "last-word", "hill climbing", r.Swing, 500, 0.35, 0.08,
+        Task("swing", "design", "hill climbing", r.Swing, 500, 0.35, 0.08,
             {"expert": o.swing(0.2, 8.0, 0.05), "low": o.swing(0.16, 8.0, 0.05), "weak": o.swing(0.06, 8.0, 0.05)},
             starts=("pushed",), extra=False),
-        Task("trailer", "last-word", "goal-conditioned", r.Trailer, 120, 0.6, 0.06,
+        Task("trailer", "design", "goal-conditioned", r.Trailer, 120, 0.6, 0.06,
             {"expert": o.trailer(1.5, 4.0, 2.0), "slow": o.trailer(1.0, 4.0, 2.0),
              "weak": o.trailer(1.5, 4.0, 0.1)}, goal=(0, 1), goal_span=10.0, starts=("bent",), extra=False),
-        Task("pouring", "last-word", "goal-conditioned", r.Pouring, 140, 0.4, 0.08,
+        Task("pouring", "design", "goal-conditioned", r.Pouring, 140, 0.4, 0.08,
             {"expert": o.pouring(4.0, 8.0, 2.0), "slow": o.pouring(4.0, 5.0, 2.0),
              "weak": o.pouring(1.0, 8.0, 0.2)}, goal=(4,), goal_span=120.0, starts=("tilted",), extra=False),
-        Task("peg", "last-word", "manipulation", r.Peg, 150, 0.7, 0.06,
+        Task("peg", "design", "manipulation", r.Peg, 150, 0.7, 0.06,
             {"expert": o.peg(3.0, 20.0), "high": o.peg(3.0, 20.0, height=20.0), "weak": o.peg(0.6, 5.0)},
             goal=(6, 7), goal_span=60.0, starts=("touching",), extra=False),
-        Task("monopod", "last-word", "locomotion", r.Monopod, 300, 0.7, 0.1,
+        Task("monopod", "design", "locomotion", r.Monopod, 300, 0.7, 0.1,
             {"expert": o.monopod(0.1, 0.5, 15.0), "low": o.monopod(0.1, 0.3, 15.0),
              "weak": o.monopod(0.02, 0.5, 15.0)}, goal=(5,), goal_span=2.0, starts=("moving",), extra=False),
+        Task("house", "last-word", "balancing", f.House, 288, 0.7, 0.08,
+            {"expert": p.house(8.0), "on and off": p.house(100.0), "weak": p.house(2.0, knows=0.9)},
+            goal=(5, 6), goal_span=6.0, starts=("cold",), extra=False),
+        Task("convoy", "last-word", "balancing", f.Convoy, 300, 0.6, 0.08,
+            {"expert": p.convoy(0.5, 1.5), "gentle": p.convoy(0.2, 0.8), "weak": p.convoy(0.08, 0.3)},
+            goal=(4,), goal_span=1.2, starts=("closing",), extra=False),
+        Task("glider", "last-word", "goal-conditioned", f.Glider, 140, 0.45, 0.06,
+            {"expert": p.glider(1.0, 0.3), "fast": p.glider(1.0, 0.3, speed=31.0), "weak": p.glider(0.1, 0.02)},
+            goal=(5,), goal_span=600.0, starts=("diving",), extra=False),
+        Task("satellite", "last-word", "goal-conditioned", f.Satellite, 120, 0.65, 0.06,
+            {"expert": p.satellite(0.06, 0.22), "slow": p.satellite(0.025, 0.16), "weak": p.satellite(0.06, 0.02)},
+            starts=("tumbling",), extra=False),
+        Task("bicycle", "last-word", "balancing", f.Bicycle, 300, 0.45, 0.08,
+            {"expert": p.bicycle(0.6, 25.0, 8.0), "stiff": p.bicycle(0.6, 50.0, 14.0),
+             "weak": p.bicycle(0.1, 25.0, 8.0)}, goal=(4,), goal_span=2.0, starts=("leaning",), extra=False),
+        Task("lift", "last-word", "goal-conditioned", w.Lift, 300, 0.6, 0.08,
+            {"expert": p.lift(2.5, 0.7), "slow": p.lift(1.5, 0.5), "weak": p.lift(0.5, 0.1)},
+            goal=(4,), goal_span=20.0, starts=("running",), extra=False),
+        Task("digger", "last-word", "manipulation", w.Digger, 200, 0.65, 0.08,
+            {"expert": p.digger(3.0, 2.2), "high": p.digger(3.0, 3.2), "weak": p.digger(0.5, 2.2)},
+            goal=(7, 8), goal_span=2.0, starts=("stretched",), extra=False),
+        Task("conveyor", "last-word", "manipulation", w.Conveyor, 250, 0.6, 0.08,
+            {"expert": p.conveyor(5.0, 0.3, 12.0), "high": p.conveyor(5.0, 0.3, 22.0),
+             "weak": p.conveyor(2.5, 0.0, 12.0)}, goal=(8, 9), goal_span=60.0, starts=("beside",), extra=False),
+        Task("floating-ball", "last-word", "balancing", w.FloatingBall, 300, 0.7, 0.08,
+            {"expert": p.floating_ball(0.004, 0.12), "soft": p.floating_ball(0.0015, 0.08),
+             "weak": p.floating_ball(0.0001, 0.03)}, goal=(3,), goal_span=8.0, starts=("low",), extra=False),
+        _metaworld("door-lock", "last-word", 150, 0.3, goal=(4, 5)),
     )
 }
