@@ -68,7 +68,7 @@ class Case:
         else:
             sentence = (
                 f"By demonstrations {names[0]} is the largest ({members[by_demonstrations]} of {len(label)}), by pairs "
-                f"{names[1]} ({share:.0%}); the audit goes by pairs, and is not sure. Name a good family."
+                f"{names[1]} ({share:.0%}). The audit goes by pairs, and is not sure."
             )
         return Majority(by_demonstrations, by_pairs, agree or self.named, sentence)
 

@@ -44,41 +44,27 @@ def judge_consensus(
     view, fit = max(
         zip(views, fits, strict=True), key=lambda each: max(each[0].cut.proof, each[0].scale.proof)
     )
-    slope, far = view.errors.slope, view.errors.far
-    centre, margin, cut, scale = view.centre, view.margin, view.cut, view.scale
-    probability = np.full(material.count, 0.5)
-    probability[heard] = cut.good
-    # Where few others were, all are foretold badly: that much of an error is no fault.
-    alone = heard & (margin > cut.at) & (margin - far <= cut.at)
-    small = np.zeros(material.count, bool)
-    small[heard] = scale.good < 0.5
-    small &= far <= config.nobody_there
-    # A scale of its own is a charge only where the actions are odd as well; else it is a doubt.
-    charge = np.where(margin > config.slope_margin, max(scale.good.min(), 0.5 - config.proven), config.alone)
-    probability = np.where(small, np.minimum(probability, charge), probability)
-    odd = heard & (margin > cut.at)
-    alike = not good.any() and _agree(fit, odd, centre, config)
-    if alike:
-        probability[odd] = np.maximum(probability[odd], config.alone)
-    standing = float(np.interp(np.exp(centre), *config.power))
+    found = _find(view, heard, config)
+    alike = not good.any() and _agree(fit, found.odd, view.centre, config)
+    standing = float(np.interp(np.exp(view.centre), *config.power))
     why = (
-        f"From what the others do in the same places, a typical action is foretold to within {np.exp(centre):.0%} of "
+        f"From what the others do in the same places, a typical action is foretold to within {np.exp(view.centre):.0%} of "
         "the actions' spread."
     )
-    is_open = not good.any() and _minority_agrees(margin[heard], material.pairs[heard], config)
-    if is_open:
-        why = "A minority agrees with each other much better than the majority does: who is right is open."
-        standing = 0.0
-    probability = 0.5 + standing * (np.where(alone, config.alone, probability) - 0.5)
-    reasons = tuple(
-        _reason(bool(o), float(m), bool(a), bool(s), float(k), int(heard.sum()) - 1)
-        + (f" But {odd.sum()} do so alike: another way, or the same mistake." if o and alike else "")
-        for o, m, a, s, k in zip(odd, margin, alone, small, slope, strict=True)
-    )
     # What the smooth regression shows of everybody: the judge of manner adds it up with other things.
-    evidence = {} if is_open else views[0].errors._asdict()
-    evidence |= {"margin": margin, "proof": np.full(len(margin), cut.proof)}
-    return Opinion(NAME, standing, why, -margin, probability, reasons, evidence)
+    evidence = views[0].errors._asdict()
+    if not good.any() and _minority_agrees(view.margin[heard], material.pairs[heard], config):
+        why = "A minority agrees with each other much better than the majority does: who is right is open."
+        standing, evidence = 0.0, {}
+    return Opinion(
+        NAME,
+        standing,
+        why,
+        score=-view.margin,
+        good=0.5 + standing * (_probability(view, found, alike, heard, config) - 0.5),
+        reasons=_reasons(view, found, alike, int(heard.sum()) - 1),
+        evidence={**evidence, "margin": view.margin, "proof": np.full(material.count, view.cut.proof)},
+    )
 
 
 class Errors(NamedTuple):
@@ -100,6 +86,40 @@ class View(NamedTuple):
     margin: np.ndarray
     cut: Gap
     scale: Gap
+
+
+class Found(NamedTuple):
+    """What is said against each demonstration; all [D] bool."""
+
+    odd: np.ndarray
+    """It acts unlike the others."""
+    alone: np.ndarray
+    """It does, but few others were there: then all are foretold badly, and that much of an error is no fault."""
+    scaled: np.ndarray
+    """Its actions are a fraction, the opposite, or a multiple of theirs."""
+
+
+def _find(view: View, heard: np.ndarray, config: JudgingConfig) -> Found:
+    odd = heard & (view.margin > view.cut.at)
+    scaled = np.zeros(len(heard), bool)
+    scaled[heard] = view.scale.good < 0.5
+    far = view.errors.far
+    return Found(odd, odd & (view.margin - far <= view.cut.at), scaled & (far <= config.nobody_there))
+
+
+def _probability(
+    view: View, found: Found, alike: bool, heard: np.ndarray, config: JudgingConfig
+) -> np.ndarray:
+    """[D] of being good, for a judge of full standing. Where the odd ones act `alike`, they are only doubted."""
+    probability = np.full(len(heard), 0.5)
+    probability[heard] = view.cut.good
+    # A scale of its own is a charge only where the actions are odd as well; else it is a doubt.
+    charge = max(view.scale.good.min(), 0.5 - config.proven)
+    charges = np.where(view.margin > config.slope_margin, charge, config.alone)
+    probability = np.where(found.scaled, np.minimum(probability, charges), probability)
+    if alike:
+        probability[found.odd] = np.maximum(probability[found.odd], config.alone)
+    return np.where(found.alone, config.alone, probability)
 
 
 def _look(
@@ -166,14 +186,20 @@ def demonstration_errors(fit: Crossfit, config: JudgingConfig, good: np.ndarray,
     )
 
 
-def _reason(odd: bool, margin: float, alone: bool, scaled: bool, slope: float, others: int) -> str:
-    if scaled:
-        return f"Its actions are {slope:.2g} times what the other {others} do in the same places."
-    if alone:
-        return "Goes where nobody else goes, so that its actions cannot be compared."
-    if odd:
-        return (
-            f"Acts unlike the other {others} in the same places: its actions are {np.exp(margin):.1f} times as far from theirs "
-            "as is usual."
-        )
-    return "Acts like the others in the same places."
+def _reasons(view: View, found: Found, alike: bool, others: int) -> tuple[str, ...]:
+    also = f" But {found.odd.sum()} do so alike: another way, or the same mistake."
+    reasons = []
+    for i, slope in enumerate(view.errors.slope.tolist()):
+        if found.scaled[i]:
+            said = f"Its actions are {slope:.2g} times what the other {others} do in the same places."
+        elif found.alone[i]:
+            said = "Goes where nobody else goes, so that its actions cannot be compared."
+        elif found.odd[i]:
+            said = (
+                f"Acts unlike the other {others} in the same places: its actions are {np.exp(view.margin[i]):.1f} times as far "
+                "from theirs as is usual."
+            )
+        else:
+            said = "Acts like the others in the same places."
+        reasons.append(said + also if found.odd[i] and alike else said)
+    return tuple(reasons)
