@@ -13,9 +13,11 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from rilco.data.loading import load_demonstrations
 from rilco.data.record import Demonstrations, concatenate
 from rilco.errors import ConfigError, DemonstrationError
+from rilco.judging.case import Case
 from rilco.judging.config import JudgingConfig
-from rilco.judging.hearing import in_the_sum
+from rilco.judging.hearing import in_the_sum, spare_styles
 from rilco.judging.judges.consensus import judge_consensus
+from rilco.judging.judges.families import find_families
 from rilco.judging.material import prepare
 from rilco.judging.offline import judge_offline
 from rilco.judging.roster import vouchers
@@ -290,6 +292,18 @@ def test_a_few_long_ones_that_agree_leave_open_who_is_right() -> None:
     demos, config = Demonstrations(obs, action, episode=episode), JudgingConfig()
     opinion = judge_consensus(prepare(demos, demos.index.place, np.arange(50), config), config)
     assert "who is right is open" in opinion.why
+
+
+def test_a_large_group_that_acts_otherwise_may_be_another_style() -> None:
+    demos, config = linear_demos(20), JudgingConfig()
+    material = prepare(demos, demos.index.place, np.arange(20), config)
+    case = Case(material, find_families(material, config), np.zeros(20, np.int64), config)
+    opinion = judge_consensus(material, config)
+    few, many = (replace(opinion, good=np.where(np.arange(20) < count, 0.12, 0.8)) for count in (6, 8))
+    assert spare_styles(few, case).good.min() == 0.12
+    assert spare_styles(many, case).good.tolist() == [config.alone] * 8 + [0.8] * 12
+    named = replace(case, vouched=np.eye(20, dtype=np.int64)[19])
+    assert spare_styles(many, named).good.min() == 0.12
 
 
 def test_the_doubts_of_three_are_a_charge() -> None:

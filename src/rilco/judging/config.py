@@ -233,6 +233,8 @@ class JudgingConfig:
     """What is left of the charge against another family than the named one, if it ends as that one does."""
     alone: float = 0.4
     """Probability of good of what is odd and goes where nobody else goes."""
+    style: float = 1 / 3
+    """More than this share of the demonstrations and of the pairs, in one family, is never dropped for its places or actions alone."""
     doubts: int = 3
     """So many judges that doubt a demonstration are a charge against it."""
 

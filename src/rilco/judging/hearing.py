@@ -45,6 +45,7 @@ def hear(case: Case, say: Progress) -> tuple[list[Opinion], np.ndarray]:
         heard=near & ~bad & ~np.array(case.named),
     )
     say("Consensus", 1.0)
+    by_family, by_consensus = (spare_styles(each, case) for each in (by_family, by_consensus))
     summed = [
         in_the_sum(by_family, by_manner),
         in_the_sum(by_consensus, by_manner, besides=_plain(by_consensus, config)),
@@ -62,6 +63,14 @@ def in_the_sum(
     """
     usual = (by_manner.good > 0.5) & ~np.asarray(besides)
     return replace(opinion, good=np.where(usual, np.maximum(opinion.good, 0.5), opinion.good))
+
+
+def spare_styles(opinion: Opinion, case: Case) -> Opinion:
+    """With doubts in place of charges against a large part of all that lives together: it may be another good style."""
+    charged, label, pairs = opinion.good < case.config.unsure_from, case.families.label, case.material.pairs
+    shares = [np.bincount(label, charged * size) / size.sum() for size in (np.ones(len(label)), pairs)]
+    style = charged & (np.min(shares, axis=0)[label] > case.config.style) & ~np.array(case.named)
+    return replace(opinion, good=np.where(style, case.config.alone, opinion.good))
 
 
 def _plain(opinion: Opinion, config: JudgingConfig, proof: float = -np.inf) -> np.ndarray:
