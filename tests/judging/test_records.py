@@ -48,7 +48,8 @@ FAULTS: dict[str, tuple[Wrong, str]] = {
     "sign": (lambda a: a * np.array([1.0, -1.0]), "Action 1 has the wrong sign"),
     "units": (lambda a: 0.1 * a, "0.1 times"),
     "columns": (lambda a: a[:, ::-1], "Action"),
-    "late": (lambda a: np.roll(a, 4, axis=0), "Action"),
+    "late": (lambda a: np.roll(a, 4, axis=0), "written down 4 steps late"),
+    "early": (lambda a: np.roll(a, -1, axis=0), "written down 1 step early"),
 }
 
 

@@ -176,6 +176,12 @@ class JudgingConfig:
     """... of those that fit so many times worse than is usual ..."""
     record_near: float = 0.2
     """... though they are where the others are: the logarithm of what remoteness adds to an error is below this."""
+    record_steps: int = 16
+    """Records that are late, or early, by up to so many steps are found ..."""
+    record_late: tuple[float, float] = (0.2, 0.5)
+    """... where that makes the logarithm of the error smaller by this much, which is a doubt, or by the second number, a fault ..."""
+    record_sign: float = 2.8
+    """... and the error is smaller in so many more pairs, in units of what chance makes."""
 
     held_alike: float = 0.004
     """Two actions are the same if they differ by no more than this, in standard deviations."""
@@ -227,6 +233,8 @@ class JudgingConfig:
     """... times this, where another family has more demonstrations."""
     company: float = 2 / 3
     """Where this share of a demonstrator's demonstrations is charged, the rest is doubted, too ..."""
+    company_rank: float = 0.85
+    """... and where others' score higher with at least this chance ..."""
     company_least: int = 3
     """... if there are at least so many."""
     same_end: float = 0.4

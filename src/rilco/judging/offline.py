@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 from rilco.data.record import Demonstrations
 from rilco.errors import DemonstrationError
 from rilco.judging.case import Case, family_name
+from rilco.judging.company import doubt_by_company
 from rilco.judging.config import JudgingConfig
 from rilco.judging.hearing import Progress, hear
 from rilco.judging.judges.families import find_families
@@ -61,7 +62,7 @@ def judge_offline(
     families = find_families(material, config, lambda share: say("Families", share))
     case = Case(material, families, roster.vouched[material.order], config)
     opinions, apart = hear(case, say)
-    judged = _by_company(_judgements(roster, case, opinions, case.trust(apart)), config)
+    judged = doubt_by_company(_judgements(roster, case, opinions, case.trust(apart)), config)
     p = np.array([one.probability for one in judged])
     confidence = float(np.maximum(p, 1.0 - p).mean())
     return Verdict(
@@ -114,31 +115,6 @@ def _judgements(roster: Roster, case: Case, opinions: list[Opinion], trust: floa
             )
         )
     return judged
-
-
-def _by_company(judged: list[Judgement], config: JudgingConfig) -> list[Judgement]:
-    """A doubt about those whose demonstrator's others are nearly all charged; half of all cannot be one bad demonstrator's."""
-    of_maker: dict[str, list[Judgement]] = {}
-    for one in judged:
-        of_maker.setdefault(one.demonstrator, []).append(one)
-    doubted = set()
-    for maker, own in of_maker.items():
-        charged = sum(one.probability < 0.5 for one in own)
-        if config.company_least <= len(own) < len(judged) / 2 and charged >= config.company * len(own):
-            doubted.add(maker)
-    return [
-        replace(
-            one,
-            decision="unsure",
-            probability=config.alone,
-            score=config.alone,
-            judge="nobody",
-            reason=f"Most others by {one.demonstrator} are doubted.",
-        )
-        if one.demonstrator in doubted and one.decision == "keep" and one.judge != "you"
-        else one
-        for one in judged
-    ]
 
 
 def _families(case: Case, judged: list[Judgement]) -> list[Family]:

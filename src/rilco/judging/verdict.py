@@ -190,6 +190,11 @@ def auroc(scores: np.ndarray, positive: np.ndarray) -> float | None:
     ups, downs = int(positive.sum()), int((~positive).sum())
     if not ups or not downs:
         return None
-    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2.0)[place]
+    ranks = midranks(scores)
     return float((ranks[positive].sum() - ups * (ups + 1) / 2.0) / (ups * downs))
+
+
+def midranks(values: np.ndarray) -> np.ndarray:
+    """[D] from 1; equal ones share their mean rank."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2.0)[place])

@@ -1,12 +1,14 @@
 """Do the recorded actions explain what happened?
 
 The world answers all demonstrators alike: from one state and the next the action between them can be told. A record in which the
-actions are a tenth, the opposite, or another column of that was written down wrongly, however well its demonstrator acted.
+actions are a tenth, the opposite, or another column of that, or of another time, was written down wrongly, however well its
+demonstrator acted.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,63 +17,74 @@ from rilco.judging.material import Material
 from rilco.judging.neighbours import medians
 from rilco.judging.opinion import Opinion
 from rilco.judging.regression import Crossfit, crossfit, smooth_features
+from rilco.words import plural
 
 NAME = "records"
 
 
 def judge_records(material: Material, config: JudgingConfig, *, apart: np.ndarray) -> Opinion:
-    """A charge against records that fit what happened only when they are scaled or turned round. It never praises.
+    """A charge against records that fit what happened only when they are scaled, turned round or moved in time. It never praises.
 
     Those `apart` [D] live elsewhere: what happens there may be unknown, and they take no part.
     """
-    count, dims = material.count, material.action.shape[1]
+    count = material.count
     silent = Opinion(NAME, 0.0, "", np.zeros(count), np.full(count, 0.5), ("Not heard.",) * count)
     enough = ~apart & (material.pairs > 2)
     if enough.sum() < config.min_demonstrations:
         return replace(silent, why="Too few demonstrations share places for their records to be compared.")
-    rows = material.sample(config.record_pairs, config.sample_least, config.error_pairs)
-    inner = np.isin(rows, material.first[1:] - 1, invert=True) & enough[material.demo[rows]]
-    rows = rows[inner]
-    state = material.obs[rows].astype(np.float64)
-    step = material.obs[rows + 1] - state
-    step = np.clip(step / np.maximum(step.std(0), 1e-9), -config.record_clip, config.record_clip)
-    features = smooth_features(np.hstack([state, step]), config)
-    fit = crossfit(material, rows, features, config.ridge, config)
+    fit = _what_happened(material, enough, config)
     told, doubt = _explain(fit, enough, config)
     far = np.log(medians(doubt, fit.demo, count, empty=1.0))
     far = np.where(enough, far - np.median(far[enough]), np.inf)
-    slope, correlation, moves = _compare(fit, told, count)
-    usual = np.array([np.median(correlation[enough, k]) for k in range(dims)])
-    seldom, always = config.record_fits
-    if usual.max() < seldom:
+    scale = _compare(fit, told, count)
+    usual = np.median(scale.correlation[enough], axis=0)
+    if usual.max() < config.record_fits[0]:
         why = f"What happened tells the actions badly: a typical correlation is {usual.max():.2f}."
         return replace(silent, why=why)
-    looked = (far <= config.nobody_there)[:, None] & (moves >= config.record_moves)
-    match = np.abs(correlation) >= config.record_match
-    fault = looked & match & (usual >= seldom) & _beyond(slope, config.record_slope)
     error = medians(fit.errors(told), fit.demo, count, empty=0.0) + config.least_error
     worse = enough & (far <= config.record_near) & (error > config.record_worse * np.median(error[enough]))
-    doubted = looked & worse[:, None] & (usual >= always) & _beyond(slope, config.record_doubt)
-    charged = (fault | doubted).any(1)
+    near = far <= config.nobody_there
+    fault, doubted = _wrong_scales(scale, usual, near, worse, config)
+    late, gain = _lateness(fit, told, material, config)
+    gain = np.where(near & enough, gain, 0.0)
+    off = gain >= config.record_late[0]
+    charged = (fault | doubted).any(1) | off
     # Most records cannot be wrong: then the world is not as alike as was thought.
     standing = 1.0 if charged[enough].mean() < 0.5 else 0.0
-    charge = standing * np.where(fault.any(1), config.proven, 0.5 - config.alone)
-    worst = np.where(fault | doubted, 1.0, 0.0) + np.abs(np.log(np.clip(slope, 0.02, 50.0)))
-    rows_of, column = np.arange(count), worst.argmax(1)
+    proven = fault.any(1) | (gain >= config.record_late[1])
+    charge = standing * np.where(proven, config.proven, 0.5 - config.alone)
+    worst = np.where(fault | doubted, 1.0, 0.0) + np.abs(np.log(np.clip(scale.slope, 0.02, 50.0)))
+    column = worst.argmax(1)
+    slope, correlation = (values[np.arange(count), column] for values in (scale.slope, scale.correlation))
     return Opinion(
         NAME,
         standing,
         why=f"From what happened next, the actions are told with a typical correlation of {usual.max():.2f}.",
-        score=-np.where(looked, worst, 0.0).max(1),
+        score=-np.maximum(worst.max(1) * near, gain),
         good=np.where(charged, 0.5 - charge, 0.5),
         reasons=tuple(
-            _reason(k, float(slope[i, k]), dims, config)
+            _reason(which, float(slope[i]), len(usual), int(late[i]) if off[i] else 0, config)
             if charged[i]
             else "Its actions explain what happened."
-            for i, k in enumerate(column.tolist())
+            for i, which in enumerate(column.tolist())
         ),
-        evidence={"slope": slope[rows_of, column], "correlation": correlation[rows_of, column]},
+        evidence={
+            "slope": slope,
+            "correlation": correlation,
+            "late": late.astype(np.float64),
+            "gain": gain,
+        },
     )
+
+
+def _what_happened(material: Material, enough: np.ndarray, config: JudgingConfig) -> Crossfit:
+    """Actions from a state and the step to the next one."""
+    rows = material.sample(config.record_pairs, config.sample_least, config.error_pairs)
+    rows = rows[np.isin(rows, material.first[1:] - 1, invert=True) & enough[material.demo[rows]]]
+    state = material.obs[rows].astype(np.float64)
+    step = material.obs[rows + 1] - state
+    step = np.clip(step / np.maximum(step.std(0), 1e-9), -config.record_clip, config.record_clip)
+    return crossfit(material, rows, smooth_features(np.hstack([state, step]), config), config.ridge, config)
 
 
 def _explain(fit: Crossfit, enough: np.ndarray, config: JudgingConfig) -> tuple[np.ndarray, np.ndarray]:
@@ -95,8 +108,7 @@ def _explain(fit: Crossfit, enough: np.ndarray, config: JudgingConfig) -> tuple[
             told, _, choice = fit.predict(weight[fit.demo], choice=choice)
             error = medians(fit.errors(told), fit.demo, len(size), empty=np.inf) + config.least_error
             usual = float(np.median(error[judged]))
-            slope, _, _ = _compare(fit, told, len(size))
-            fits = np.all(~_beyond(slope, config.record_trust), axis=1)
+            fits = np.all(~_beyond(_compare(fit, told, len(size)).slope, config.record_trust), axis=1)
             trust = np.where(size > 0, np.where(fits, 1.0, 0.05) / (1.0 + (error / usual) ** 4), 0.0)
         if usual < 0.98 * best:
             best, weight_of_best = usual, weight
@@ -106,10 +118,17 @@ def _explain(fit: Crossfit, enough: np.ndarray, config: JudgingConfig) -> tuple[
     return told, doubt
 
 
-def _compare(fit: Crossfit, told: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """[D, action_dim] recorded actions as a multiple of `told`; their correlation; and how much they ought to vary, in units of
-    what is usual."""
+class Scale(NamedTuple):
+    """Recorded actions beside those that were told; all [D, action_dim]."""
 
+    slope: np.ndarray
+    """As a multiple of what was told."""
+    correlation: np.ndarray
+    moves: np.ndarray
+    """How much they ought to vary, in units of what is usual."""
+
+
+def _compare(fit: Crossfit, told: np.ndarray, count: int) -> Scale:
     def sums(values: np.ndarray) -> np.ndarray:
         return np.stack([np.bincount(fit.demo, column, count) for column in values.T], 1)
 
@@ -117,14 +136,60 @@ def _compare(fit: Crossfit, told: np.ndarray, count: int) -> tuple[np.ndarray, n
     real, told = (values - (sums(values) / size)[fit.demo] for values in (fit.action, told))
     variance, own, both = sums(told * told) / size, sums(real * real) / size, sums(real * told) / size
     moves = np.sqrt(variance / np.maximum(np.median(variance, axis=0), 1e-12))
-    return both / (variance + 1e-9), both / np.sqrt(variance * own + 1e-18), moves
+    return Scale(both / (variance + 1e-9), both / np.sqrt(variance * own + 1e-18), moves)
+
+
+def _wrong_scales(
+    scale: Scale, usual: np.ndarray, near: np.ndarray, worse: np.ndarray, config: JudgingConfig
+) -> tuple[np.ndarray, np.ndarray]:
+    """[D, action_dim] whose actions are a wrong multiple of what happened beyond doubt, and whose may be."""
+    seldom, always = config.record_fits
+    looked = near[:, None] & (scale.moves >= config.record_moves)
+    match = np.abs(scale.correlation) >= config.record_match
+    fault = looked & match & (usual >= seldom) & _beyond(scale.slope, config.record_slope)
+    doubted = looked & worse[:, None] & (usual >= always) & _beyond(scale.slope, config.record_doubt)
+    return fault, doubted
+
+
+def _lateness(
+    fit: Crossfit, told: np.ndarray, material: Material, config: JudgingConfig
+) -> tuple[np.ndarray, np.ndarray]:
+    """[D] how many steps late the actions are that fit what happened best; and by how much the logarithm of the error is less
+    there, beyond what is usual. It is 0 where too few pairs are nearer then."""
+    count, most = material.count, config.record_steps
+    begin, end = (material.first[fit.demo + i] for i in (0, 1))
+
+    def errors(late: np.ndarray) -> np.ndarray:
+        """[M] if actions are so many steps late; not a number where there is no such step."""
+        rows = fit.rows + late
+        off = told - material.action[np.clip(rows, begin, end - 1)]
+        return np.where((rows >= begin) & (rows < end), np.sqrt(np.square(off).mean(1)), np.nan)
+
+    def typical(error: np.ndarray) -> np.ndarray:
+        known = ~np.isnan(error)
+        found = medians(error[known], fit.demo[known], count, empty=np.inf) + config.least_error
+        return np.where(np.bincount(fit.demo[known], minlength=count) >= config.min_pairs, found, np.inf)
+
+    of_lag = np.stack([typical(errors(np.full(len(fit.rows), k))) for k in range(-most, most + 1)], 1)
+    late = of_lag.argmin(1) - most
+    now, then = errors(np.zeros(len(fit.rows), np.int64)), errors(late[fit.demo])
+    sign = np.bincount(fit.demo, np.nan_to_num(np.sign(now - then)), count)
+    proof = sign / np.sqrt(np.maximum(np.bincount(fit.demo, ~np.isnan(then), count), 1))
+    gain = np.zeros(count)
+    judged = np.isfinite(of_lag[:, most])
+    gain[judged] = np.log(of_lag[judged, most] / of_lag[judged].min(1))
+    gain[judged] -= np.median(gain[judged])
+    return late, np.where(proof >= config.record_sign, gain, 0.0)
 
 
 def _beyond(slope: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
     return np.asarray((slope < bounds[0]) | (slope > bounds[1]))
 
 
-def _reason(column: int, slope: float, dims: int, config: JudgingConfig) -> str:
+def _reason(column: int, slope: float, dims: int, late: int, config: JudgingConfig) -> str:
+    if late:
+        when = "late" if late > 0 else "early"
+        return f"Its actions were written down {plural(abs(late), 'step')} {when}: what happened says so."
     which = f"Action {column}" if dims > 1 else "The action"
     if slope < -0.5:
         return f"{which} has the wrong sign: what happened next says so."
