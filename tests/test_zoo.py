@@ -6,11 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.zoo import draw
+from benchmarks.zoo.chores import Juggler, Mower, Valve
 from benchmarks.zoo.controllers import tuned
 from benchmarks.zoo.crafts import Bicycle, Satellite
 from benchmarks.zoo.faults import FAULTS, RECORDING_FAULTS, Body
 from benchmarks.zoo.make import make
-from benchmarks.zoo.mixtures import FOURTH, LAST_WORD, MIXTURES, Mixture, read
+from benchmarks.zoo.mixtures import FIFTH, FOURTH, LAST_WORD, MIXTURES, Mixture, read
+from benchmarks.zoo.movers import Capsule, Rower, WheelPendulum
 from benchmarks.zoo.recording import Manner, record
 from benchmarks.zoo.rigs import Furuta, Swing
 from benchmarks.zoo.tasks import TASKS
@@ -100,7 +102,7 @@ def test_last_word_is_new_and_its_tasks_share_no_shape() -> None:
     drawn = read(LAST_WORD)
     assert len(drawn) >= 32
     assert {TASKS[m.task].half for m in drawn} == {"last-word"}
-    assert {TASKS[m.task].half for m in read(FOURTH)} == {"design"}
+    assert {TASKS[m.task].half for m in (*read(FOURTH), *read(FIFTH))} == {"design"}
     assert {m.task for m in drawn} == {task.name for task in TASKS.values() if task.half == "last-word"}
     hard = [(m.task, m.hard, m.piece, sum(part.count for part in m.parts)) for m in drawn]
     assert len(set(hard)) == len(hard)
@@ -178,6 +180,61 @@ def test_what_is_balanced_stays_and_what_is_not_falls() -> None:
     bicycle.lean = 0.0
     assert ball.step(np.zeros(1))[0][:3] == pytest.approx([12, 0, 1])
     assert bicycle.step(np.zeros(1))[0][:4] == pytest.approx(np.zeros(4))
+
+
+def test_capsule_that_is_left_alone_keeps_what_an_orbit_keeps() -> None:
+    capsule = Capsule()
+    seen = [capsule.reset(3, "drifting")]
+    seen += [capsule.step(np.zeros(2))[0] for _ in range(60)]
+    out, _, *speed = np.array(seen).T[:4]
+    kept = (np.array(speed) ** 2).sum(0) - 3 * 0.00113**2 * out**2
+    assert np.ptp((np.array(speed) ** 2).sum(0)) > 0.5 * kept[0]  # what is kept is more than its speed
+    assert np.ptp(kept) < 0.05 * kept[0]
+
+
+def test_wheel_takes_the_momentum_that_its_pendulum_loses() -> None:
+    machine = WheelPendulum()
+    machine.reset(0, "up")
+    machine.angle = machine.turn = machine.wheel = 0.0
+    machine.step(np.full(1, 0.1))
+    # In 20 ms the weight has hardly begun to pull.
+    assert 0.02 * machine.turn == pytest.approx(-0.0005 * machine.wheel, rel=0.02)
+    for _ in range(50):
+        machine.step(np.full(1, 0.3))
+    assert machine.wheel == pytest.approx(300, abs=5)
+
+
+def test_ball_comes_back_from_the_racket_with_part_of_its_speed() -> None:
+    game = Juggler()
+    game.reset(0, "")
+    game.ball, game.wishes = np.array([0.0, 0.5]), np.full(2, 0.5)
+    heights = [game.step(np.zeros(3))[0][1] for _ in range(50)]
+    again = max(heights[25:])  # it falls for 0.32 s
+    assert again == pytest.approx(0.64 * 0.5, abs=0.02)
+    game.reset(0, "")
+    game.ball = np.array([0.5, 0.5])
+    assert any(game.step(np.zeros(3))[2] for _ in range(50))
+
+
+def test_what_is_done_by_strokes_is_not_done_without_grip_or_blade() -> None:
+    valve, boat, mower = Valve(), Rower(), Mower()
+    for grip in (0.0, 1.0):
+        valve.reset(0, "")
+        valve.grip = grip
+        now = valve.step(np.array([3.0, 0.0]))[0][3]
+        assert (now > 0) == (grip == 1)
+    for dip in (np.zeros(2), np.ones(2), np.array([1.0, 0.0])):
+        boat.reset(0, "")
+        boat.dip = dip
+        seen = boat.step(np.array([-2.0, -2.0, 0.0, 0.0]))[0]
+        assert (seen[4] > 0) == dip.any()
+        assert (seen[5] < 0) == (dip[0] != dip[1])  # what pushes on the left turns it to the right
+    mower.reset(0, "")
+    mower.place, mower.heading = np.array([-0.3, 0.5]), 0.0
+    mown = [mower.step(np.array([1.0, 0.0])) for _ in range(60)]
+    assert mown[-1][1] == pytest.approx(0.25)  # one lane of four
+    assert mown[-1][0][9:11] == pytest.approx([0, 0])
+    assert mown[-1][0][7] == pytest.approx(0.05)
 
 
 def act_with(fault: str, size: float, steps: int = 3000) -> tuple[np.ndarray, np.ndarray]:

@@ -1,6 +1,6 @@
 """Draws the mixtures of a last word, so that nobody chooses which fault meets which task, and keeps them in last_word.json.
 
-    python -m benchmarks.zoo.draw --seed 5
+    python -m benchmarks.zoo.draw --seed 6
 
 The shapes of mixtures are dealt to the tasks, and faults to the shapes, from shuffled decks. The size of a fault is the
 least on its ladder at which most starts make the demonstration a bad one. No judge is asked.

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from benchmarks.zoo.mixtures import MIXTURES
 from benchmarks.zoo.page import write_table
-from benchmarks.zoo.parts import CLEAN, HOLDS, MINORITY, Mixture
+from benchmarks.zoo.parts import CLEAN, HOLDS, LONG, MINORITY, SHORT, Mixture
 from benchmarks.zoo.recording import Manner, record
 from benchmarks.zoo.simulators import Simulator
 from benchmarks.zoo.tasks import TASKS, Task
@@ -181,7 +181,7 @@ def _truth(mixture: Mixture, task: Task, episodes: list[Episode], names: dict[in
         "good_majority": {"by_demonstrations": by_demos < 0.5, "by_pairs": by_pairs < 0.5},
         "assumption_holds": holds,
         "visible_in_data": mixture.visible and holds,
-        "why": mixture.why or (CLEAN if good.all() else HOLDS if holds else MINORITY),
+        "why": mixture.why or (CLEAN if good.all() else _counted(by_demos < 0.5, by_pairs < 0.5)),
         "faults": sorted({e.manner.kind for e in episodes if not e.manner.good}),
         "good_styles": sorted({" from ".join(filter(None, _style(e))) for e in episodes if e.manner.good}),
         "score": {"good": _mean(score[good]), "bad": _mean(score[~good])},
@@ -201,6 +201,13 @@ def _truth(mixture: Mixture, task: Task, episodes: list[Episode], names: dict[in
             for k, e in enumerate(episodes)
         ],
     }
+
+
+def _counted(by_demos: bool, by_pairs: bool) -> str:
+    """Why the assumption holds or not, by who is the majority by either count."""
+    if by_demos != by_pairs:
+        return LONG if by_demos else SHORT
+    return HOLDS if by_demos else MINORITY
 
 
 def _style(episode: Episode) -> tuple[str, str]:

@@ -11,7 +11,8 @@ from benchmarks.zoo.parts import Mixture, Part
 from benchmarks.zoo.recording import Manner
 
 FOURTH = Path(__file__).parent / "design_fourth.json"
-"""Mixtures that had the fourth last word: drawn, and spent."""
+FIFTH = Path(__file__).parent / "design_fifth.json"
+"""Mixtures that had the fourth and the fifth last word: drawn, and spent."""
 LAST_WORD = Path(__file__).parent / "last_word.json"
 """Mixtures that have the last word: `draw.py` drew them. No judge is designed on them, and nobody looks while designing."""
 
@@ -26,4 +27,4 @@ def read(table: Path) -> tuple[Mixture, ...]:
     return tuple(Mixture(**{**row, "parts": tuple(_part(**part) for part in row["parts"])}) for row in rows)
 
 
-MIXTURES = (*DESIGN, *SECOND, *THIRD, *read(FOURTH), *read(LAST_WORD))
+MIXTURES = (*DESIGN, *SECOND, *THIRD, *read(FOURTH), *read(FIFTH), *read(LAST_WORD))

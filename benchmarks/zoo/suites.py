@@ -88,6 +88,11 @@ def swum(physics: Any) -> float:
     return 5 * float(np.linalg.norm(physics.named.data.xpos["torso"] - [0, 0, 0.1]))
 
 
+def spun(physics: Any) -> float:
+    """Finger: how fast the spinner turns, in units of 15 rad/s."""
+    return float(min(1.0, -physics.hinge_velocity() / 15))
+
+
 class _Road:
     """What is under a wheel of Gymnasium's car."""
 

@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from benchmarks.zoo import chores as b
 from benchmarks.zoo import controllers as c
 from benchmarks.zoo import crafts as f
+from benchmarks.zoo import crew as k
 from benchmarks.zoo import drivers as d
 from benchmarks.zoo import environments as e
 from benchmarks.zoo import hands as h
 from benchmarks.zoo import machines as m
+from benchmarks.zoo import movers as n
 from benchmarks.zoo import operators as o
 from benchmarks.zoo import pilots as p
 from benchmarks.zoo import rigs as r
@@ -238,33 +241,61 @@ TASKS: dict[str, Task] = {
         Task("monopod", "design", "locomotion", r.Monopod, 300, 0.7, 0.1,
             {"expert": o.monopod(0.1, 0.5, 15.0), "low": o.monopod(0.1, 0.3, 15.0),
              "weak": o.monopod(0.02, 0.5, 15.0)}, goal=(5,), goal_span=2.0, starts=("moving",), extra=False),
-        Task("house", "last-word", "balancing", f.House, 288, 0.7, 0.08,
+        Task("house", "design", "balancing", f.House, 288, 0.7, 0.08,
             {"expert": p.house(8.0), "on and off": p.house(100.0), "weak": p.house(2.0, knows=0.9)},
             goal=(5, 6), goal_span=6.0, starts=("cold",), extra=False),
-        Task("convoy", "last-word", "balancing", f.Convoy, 300, 0.6, 0.08,
+        Task("convoy", "design", "balancing", f.Convoy, 300, 0.6, 0.08,
             {"expert": p.convoy(0.5, 1.5), "gentle": p.convoy(0.2, 0.8), "weak": p.convoy(0.08, 0.3)},
             goal=(4,), goal_span=1.2, starts=("closing",), extra=False),
-        Task("glider", "last-word", "goal-conditioned", f.Glider, 140, 0.45, 0.06,
+        Task("glider", "design", "goal-conditioned", f.Glider, 140, 0.45, 0.06,
             {"expert": p.glider(1.0, 0.3), "fast": p.glider(1.0, 0.3, speed=31.0), "weak": p.glider(0.1, 0.02)},
             goal=(5,), goal_span=600.0, starts=("diving",), extra=False),
-        Task("satellite", "last-word", "goal-conditioned", f.Satellite, 120, 0.65, 0.06,
+        Task("satellite", "design", "goal-conditioned", f.Satellite, 120, 0.65, 0.06,
             {"expert": p.satellite(0.06, 0.22), "slow": p.satellite(0.025, 0.16), "weak": p.satellite(0.06, 0.02)},
             starts=("tumbling",), extra=False),
-        Task("bicycle", "last-word", "balancing", f.Bicycle, 300, 0.45, 0.08,
+        Task("bicycle", "design", "balancing", f.Bicycle, 300, 0.45, 0.08,
             {"expert": p.bicycle(0.6, 25.0, 8.0), "stiff": p.bicycle(0.6, 50.0, 14.0),
              "weak": p.bicycle(0.1, 25.0, 8.0)}, goal=(4,), goal_span=2.0, starts=("leaning",), extra=False),
-        Task("lift", "last-word", "goal-conditioned", w.Lift, 300, 0.6, 0.08,
+        Task("lift", "design", "goal-conditioned", w.Lift, 300, 0.6, 0.08,
             {"expert": p.lift(2.5, 0.7), "slow": p.lift(1.5, 0.5), "weak": p.lift(0.5, 0.1)},
             goal=(4,), goal_span=20.0, starts=("running",), extra=False),
-        Task("digger", "last-word", "manipulation", w.Digger, 200, 0.65, 0.08,
+        Task("digger", "design", "manipulation", w.Digger, 200, 0.65, 0.08,
             {"expert": p.digger(3.0, 2.2), "high": p.digger(3.0, 3.2), "weak": p.digger(0.5, 2.2)},
             goal=(7, 8), goal_span=2.0, starts=("stretched",), extra=False),
-        Task("conveyor", "last-word", "manipulation", w.Conveyor, 250, 0.6, 0.08,
+        Task("conveyor", "design", "manipulation", w.Conveyor, 250, 0.6, 0.08,
             {"expert": p.conveyor(5.0, 0.3, 12.0), "high": p.conveyor(5.0, 0.3, 22.0),
              "weak": p.conveyor(2.5, 0.0, 12.0)}, goal=(8, 9), goal_span=60.0, starts=("beside",), extra=False),
-        Task("floating-ball", "last-word", "balancing", w.FloatingBall, 300, 0.7, 0.08,
+        Task("floating-ball", "design", "balancing", w.FloatingBall, 300, 0.7, 0.08,
             {"expert": p.floating_ball(0.004, 0.12), "soft": p.floating_ball(0.0015, 0.08),
              "weak": p.floating_ball(0.0001, 0.03)}, goal=(3,), goal_span=8.0, starts=("low",), extra=False),
-        _metaworld("door-lock", "last-word", 150, 0.3, goal=(4, 5)),
+        _metaworld("door-lock", "design", 150, 0.3, goal=(4, 5)),
+        Task("mower", "last-word", "covering", b.Mower, 300, 0.45, 0.08,
+            {"expert": k.mower(1.0, 4.0), "skips lanes": k.mower(1.0, 4.0, order=(0, 2, 1, 3)),
+             "weak": k.mower(0.5, 1.0)}, starts=("within",), extra=False),
+        Task("valve", "last-word", "manipulation", b.Valve, 200, 0.65, 0.08,
+            {"expert": k.valve(5.0, 1.0), "short strokes": k.valve(5.0, 0.5), "weak": k.valve(0.3, 1.0)},
+            goal=(4,), goal_span=4.0, starts=("gripped",), extra=False),
+        Task("juggler", "last-word", "balancing", b.Juggler, 300, 0.55, 0.08,
+            {"expert": k.juggler(0.4, 0.3), "high": k.juggler(0.4, 0.3, plane=0.15), "weak": k.juggler(0.05, 0.3)},
+            goal=(7,), goal_span=0.4, starts=("thrown",), extra=False),
+        Task("capsule", "last-word", "goal-conditioned", n.Capsule, 120, 0.55, 0.08,
+            {"expert": k.capsule(0.5, 0.05), "slow": k.capsule(0.3, 0.05),
+             "far round": k.capsule(0.5, 0.05, waits=5.0), "weak": k.capsule(0.5, 0.002)},
+            goal=(4, 5), goal_span=20.0, starts=("drifting",), extra=False),
+        Task("wheel-pendulum", "last-word", "swing-up", n.WheelPendulum, 400, 0.4, 0.1,
+            {"expert": k.wheel_pendulum(0.3, 0.001), "gentle": k.wheel_pendulum(0.2, 0.001),
+             "weak": k.wheel_pendulum(0.1, 0.001)}, starts=("up",), extra=False),
+        Task("rower", "last-word", "locomotion", n.Rower, 250, 0.4, 0.08,
+            {"expert": k.rower(1.8, 0.6, 1.0), "short strokes": k.rower(1.8, 0.35, 1.0),
+             "weak": k.rower(1.0, 0.6, 0.3)}, goal=(10, 11), goal_span=20.0, starts=("turned",), extra=False),
+        Task("dm-finger", "last-word", "manipulation",
+            lambda: s.SuiteSimulator("finger", "spin", s.spun), 300, 0.35, 0.08,
+            {"expert": k.finger(2.64, (-0.65, 1.16), (1.32, 0.63), -2.12, 5.3),
+             "slow": k.finger(1.63, (0.73, 1.16), (-1.13, 0.87), 2.21, 2.35),
+             "weak": k.finger(2.64, (-0.65, 1.0), (1.32, 0.5), -2.12, 2.0)}),
+        _metaworld("coffee-push", "last-word", 150, 0.2, goal=(36, 37)),
+        _metaworld("hand-insert", "last-word", 120, 0.4, goal=(36, 37)),
+        _metaworld("peg-unplug-side", "last-word", 250, 0.15, goal=(4, 5)),
+        _metaworld("sweep", "last-word", 250, 0.25, goal=(4, 5)),
     )
 }
