@@ -67,5 +67,7 @@ def read_methods(text: str) -> tuple[str, ...]:
         return tuple(name for name in single if name != "gail")
     methods = tuple(text.split(","))
     if several := [method for method in methods if find(method).runner == "several"]:
-        raise ConfigError(f"--methods {several[0]}: is an audit, perhaps RIL-Co, and cloning. Measure those: ril-co,bc.")
+        raise ConfigError(
+            f"--methods {several[0]}: is an audit, perhaps RIL-Co, and cloning. Measure those: ril-co,bc."
+        )
     return methods
