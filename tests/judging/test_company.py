@@ -58,16 +58,11 @@ def test_half_of_all_and_two_demonstrations_are_never_one_bad_demonstrator() -> 
     assert doubted(judged({"ann": [0.7] * 3, "bea": [0.9] * 10})) == {"ann"}
 
 
-def test_the_rest_of_a_charged_demonstrator_is_doubted_unless_vouched_for() -> None:
+def test_the_rest_of_a_charged_demonstrator_is_doubted_unless_one_is_vouched_for() -> None:
     rows = judged({"ann": [0.8] * 6, "bea": [0.8] * 10})
-    rows = [
-        replace(one, decision="unsure", probability=0.4)
-        if one.demonstrator == "ann" and one.index < 4
-        else one
-        for one in rows
-    ]
-    rows[4] = replace(rows[4], judge="you")
+    rows[:4] = [replace(one, decision="unsure", probability=0.4) for one in rows[:4]]
     after = doubt_by_company(rows, CONFIG)
-    assert [one.decision for one in after[4:6]] == ["keep", "unsure"]
+    assert [one.decision for one in after] == ["unsure"] * 6 + ["keep"] * 10
     assert after[5].reason == "Most others by ann are doubted."
-    assert all(one.decision == "keep" for one in after[6:])
+    rows[4] = replace(rows[4], judge="you")
+    assert doubt_by_company(rows, CONFIG) == rows

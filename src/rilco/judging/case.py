@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -30,6 +30,11 @@ class Case:
     def named(self) -> bool:
         """Whether the user said who is good: that replaces the majority."""
         return bool((self.vouched > 0).any())
+
+    @property
+    def unnamed(self) -> Case:
+        """The same without what the user calls good."""
+        return replace(self, vouched=np.minimum(self.vouched, 0))
 
     @cached_property
     def main(self) -> int:

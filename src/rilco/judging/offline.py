@@ -61,7 +61,7 @@ def judge_offline(
     material = prepare(demos, roster.of_pair, chosen, config)
     families = find_families(material, config, lambda share: say("Families", share))
     case = Case(material, families, roster.vouched[material.order], config)
-    opinions, apart = hear(case, say)
+    opinions, apart = _opinions(case, say)
     judged = doubt_by_company(_judgements(roster, case, opinions, case.trust(apart)), config)
     p = np.array([one.probability for one in judged])
     confidence = float(np.maximum(p, 1.0 - p).mean())
@@ -76,6 +76,20 @@ def judge_offline(
         _assumption(case),
         roster.of_pair,
     )
+
+
+def _opinions(case: Case, say: Progress) -> tuple[list[Opinion], np.ndarray]:
+    """What each judge says, and [D] who lives apart.
+
+    Where all that the user vouches for would be kept without a word, the majority is good, as the judges assume. Else the vouched
+    ones replace it.
+    """
+    if case.named:
+        opinions, apart = hear(case.unnamed, say)
+        probability, _ = combine(opinions, 1.0, case.config)
+        if (probability[case.vouched > 0] >= case.config.unsure_to).all():
+            return opinions, apart
+    return hear(case, say)
 
 
 def _judgements(roster: Roster, case: Case, opinions: list[Opinion], trust: float) -> list[Judgement]:
