@@ -40,7 +40,11 @@ Info = dict[str, jax.Array]
 
 STATISTICS_WEIGHT = 1e6  # observations that a given policy's statistics count for, where they are updated
 ZSTANDARD = b"\x28\xb5\x2f\xfd"  # how a program begins that JAX packed with that library; else it is zlib's
-QUICK = {"xla_backend_optimization_level": 1, "xla_cpu_use_fusion_emitters": False}
+QUICK = {
+    "xla_backend_optimization_level": 1,
+    "xla_cpu_use_fusion_emitters": False,
+    "xla_cpu_parallel_codegen_split_count": 1,  # so small a program takes less time in one part
+}
 
 
 class LearnerState(NamedTuple):
