@@ -40,7 +40,11 @@ Info = dict[str, jax.Array]
 
 STATISTICS_WEIGHT = 1e6  # observations that a given policy's statistics count for, where they are updated
 ZSTANDARD = b"\x28\xb5\x2f\xfd"  # how a program begins that JAX packed with that library; else it is zlib's
-QUICK = {"xla_backend_optimization_level": 1, "xla_cpu_use_fusion_emitters": False}
+QUICK = {
+    "xla_backend_optimization_level": 1,
+    "xla_cpu_use_fusion_emitters": False,
+    "xla_cpu_parallel_codegen_split_count": 1,  # so small a program takes less time in one part
+}
 
 
 class LearnerState(NamedTuple):
@@ -88,6 +92,12 @@ def keep_compiled_programs() -> None:
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
+
+
+def let_threads_sleep() -> None:
+    """Let the threads of SciPy's OpenBLAS, by which JAX decomposes matrices, sleep where they have nothing to do. Else they
+    spin after every call, for a quarter of learning's processor time. To the same bits; too late once SciPy is loaded."""
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # spin for 2^4 cycles, in place of 2^26
 
 
 def remove_torn(folder: Path) -> None:

@@ -20,7 +20,7 @@ from rilco.config import RunConfig
 from rilco.data.record import Demonstrations
 from rilco.data.run_data import Data, read_data
 from rilco.errors import ConfigError, RunError, TrainingError
-from rilco.learning import Learner, keep_compiled_programs, run_key, to_experience
+from rilco.learning import Learner, keep_compiled_programs, let_threads_sleep, run_key, to_experience
 from rilco.methods import find, make_policy_learner, make_reward_learner
 from rilco.normalizer import normalize, on_device, on_host, update_normalizer
 from rilco.policy.saved import Policy, load_policy
@@ -50,6 +50,7 @@ class Trainer:
 
     def __init__(self, config: RunConfig, data: Data, pool: RolloutPool) -> None:
         keep_compiled_programs()
+        let_threads_sleep()
         self.config, self.data, self.pool = config, data, pool
         self.demos = _demo_arrays(data, pool.sizes.actions)
         makers, sizes = 1 if data.demos is None else len(data.demos.demonstrator_names), pool.sizes

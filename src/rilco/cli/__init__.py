@@ -49,9 +49,7 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point: our own errors are printed as one paragraph, without a traceback."""
-    gc.set_threshold(
-        100_000
-    )  # looking for cycles takes a sixth of the time in which JAX is imported and traces
+    gc.set_threshold(500_000)  # a start makes 270,000 objects, and looking for cycles in them takes 0.1 s
     try:
         cli(prog_name="rilco")
     except RilcoError as error:
