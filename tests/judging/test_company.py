@@ -31,6 +31,9 @@ def test_who_is_always_a_little_odder_than_the_others_is_doubted() -> None:
     assert doubted(judged(scores)) == set()
     scores["bea"] = rng.uniform(0.65, 0.75, 10).tolist()
     assert doubted(judged(scores)) == {"bea"}
+    after = [one.score for one in doubt_by_company(judged(scores), CONFIG) if one.demonstrator == "bea"]
+    assert np.argsort(after).tolist() == np.argsort(scores["bea"]).tolist()
+    assert max(after) < CONFIG.unsure_to
     reasons = {one.reason for one in doubt_by_company(judged(scores), CONFIG) if one.demonstrator == "bea"}
     assert reasons == {
         "Nearly all by bea are odder than the others: the same mistake, or a style of their own."

@@ -37,7 +37,7 @@ def doubt_by_company(judged: Sequence[Judgement], config: JudgingConfig) -> list
             one,
             decision="unsure",
             probability=config.alone,
-            score=config.alone,
+            score=float(np.interp(one.score, (0.0, 1.0), (config.unsure_from, config.unsure_to))),
             judge="nobody",
             reason=why[k],
         )
