@@ -97,6 +97,29 @@ def test_naming_one_good_demonstration_turns_the_verdict_round(others: int, good
     assert verdict.demonstrations[-1].judge == "you"
 
 
+def test_who_vouches_for_what_is_kept_anyway_changes_nothing_else() -> None:
+    demos = linear_demos(18, 6)
+    for each in (judge_offline(demos, good=[0]), judge_offline(demos, good=[0, 1, 2, 3, 4])):
+        assert decided(each) == decided(judge_offline(demos))
+        assert each.majority.sentence.endswith("anyway.")
+        assert not each.sure
+
+
+def test_naming_one_of_two_close_rivals_settles_which_is_good() -> None:
+    demos = two_places(8, 7)
+    assert decided(judge_offline(demos, good=[0])) == ["keep"] * 8 + ["drop"] * 7
+    assert decided(judge_offline(demos, good=[14])) == ["drop"] * 8 + ["keep"] * 7
+
+
+def test_a_family_of_one_is_no_measure() -> None:
+    demos, alone = two_places(12, 4), two_places(1, 0)
+    demos = concatenate([demos, replace(alone, obs=alone.obs + 50.0)])
+    for named in (13, 16):
+        verdict = judge_offline(demos, good=[named])
+        assert all(np.isfinite(one.probability) for one in verdict.demonstrations)
+        assert "nan" not in " ".join(one.reason for one in verdict.demonstrations)
+
+
 def test_an_equal_rival_is_not_dropped() -> None:
     assert "drop" not in decided(judge_offline(two_places(8, 7)))
 

@@ -38,14 +38,15 @@ def pushes(wrong: Wrong) -> Demonstrations:
     )
 
 
-def judged(demos: Demonstrations) -> tuple[Material, Opinion]:
+def judged(demos: Demonstrations, config: JudgingConfig = JudgingConfig()) -> tuple[Material, Opinion]:
     count = int(np.asarray(demos.episode).max()) + 1
-    material = prepare(demos, np.asarray(demos.episode), np.arange(count), JudgingConfig())
-    return material, judge_records(material, JudgingConfig(), apart=np.zeros(count, bool))
+    material = prepare(demos, np.asarray(demos.episode), np.arange(count), config)
+    return material, judge_records(material, config, apart=np.zeros(count, bool))
 
 
 FAULTS: dict[str, tuple[Wrong, str]] = {
     "sign": (lambda a: a * np.array([1.0, -1.0]), "Action 1 has the wrong sign"),
+    "both signs": (lambda a: -a, "has the wrong sign"),
     "units": (lambda a: 0.1 * a, "0.1 times"),
     "columns": (lambda a: a[:, ::-1], "Action"),
     "late": (lambda a: np.roll(a, 4, axis=0), "written down 4 steps late"),
@@ -61,6 +62,36 @@ def test_a_wrong_record_is_charged_and_named(fault: str) -> None:
     assert (opinion.good[bad] < 0.5).all()
     assert (opinion.good[~bad] == 0.5).all()
     assert all(words in opinion.reasons[k] for k in np.flatnonzero(bad))
+
+
+def test_how_much_nearer_says_whether_a_wrong_time_is_a_doubt_or_a_fault() -> None:
+    late = pushes(lambda a: np.roll(a, 4, axis=0))
+    for bounds, good, said in (
+        ((0.2, 0.5), 0.5 - JudgingConfig().proven, "were written down 4 steps late"),
+        ((0.2, 50.0), JudgingConfig().alone, "may have been written down 4 steps late"),
+    ):
+        material, opinion = judged(late, JudgingConfig(record_late=bounds))
+        bad = material.order >= GOOD
+        assert np.allclose(opinion.good[bad], good)
+        assert all(said in opinion.reasons[k] for k in np.flatnonzero(bad))
+
+
+def test_a_time_beyond_those_that_are_tried_is_not_named() -> None:
+    material, opinion = judged(pushes(lambda a: np.roll(a, 6, axis=0)), JudgingConfig(record_steps=4))
+    assert (opinion.good[material.order < GOOD] == 0.5).all()
+    assert not any("6 steps" in reason for reason in opinion.reasons)
+
+
+def test_where_all_write_down_late_nobody_is_charged() -> None:
+    demos = pushes(lambda a: a)
+    _, opinion = judged(Demonstrations(demos.obs, np.roll(demos.action, 2, axis=0), episode=demos.episode))
+    assert (opinion.good == 0.5).all()
+
+
+def test_a_few_pairs_tell_no_time() -> None:
+    demos = pushes(lambda a: np.roll(a, 4, axis=0))
+    _, opinion = judged(demos.select(np.flatnonzero(np.arange(len(demos)) % STEPS < 6)))
+    assert not opinion.evidence or (opinion.evidence["late"] == 0.0).all()
 
 
 def test_a_right_record_is_neither_charged_nor_praised() -> None:

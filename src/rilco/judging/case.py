@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -25,33 +25,33 @@ class Case:
     vouched: np.ndarray
     """[D] 1 for what the user calls good, -1 for bad, 0 for the rest."""
     config: JudgingConfig
+    confirmed: bool = False
+    """Whether all that the user calls good would be kept anyway: then the majority is good, as is assumed."""
+
+    @cached_property
+    def good(self) -> np.ndarray:
+        """[D] what the user calls good in place of the majority."""
+        return (self.vouched > 0) & (not self.confirmed)
 
     @property
     def named(self) -> bool:
-        """Whether the user said who is good: that replaces the majority."""
-        return bool((self.vouched > 0).any())
-
-    @property
-    def unnamed(self) -> Case:
-        """The same without what the user calls good."""
-        return replace(self, vouched=np.minimum(self.vouched, 0))
+        """Whether that replaces the majority."""
+        return bool(self.good.any())
 
     @cached_property
     def main(self) -> int:
         """The family that is taken to be good: the named one, else the largest by pairs."""
-        label, named = self.families.label, self.vouched > 0
+        label = self.families.label
         return int(
             np.argmax(
-                np.bincount(
-                    label[named] if self.named else label, None if self.named else self.material.pairs
-                )
+                np.bincount(label[self.good]) if self.named else np.bincount(label, self.material.pairs)
             )
         )
 
     @cached_property
     def ours(self) -> np.ndarray:
         """[D] whether it is in that family, or in one of which a demonstration is vouched for."""
-        return np.isin(self.families.label, [self.main, *self.families.label[self.vouched > 0]])
+        return np.isin(self.families.label, [self.main, *self.families.label[self.good]])
 
     @cached_property
     def majority(self) -> Majority:
@@ -61,9 +61,9 @@ class Case:
         agree = by_demonstrations == by_pairs
         names = [family_name(f) for f in (by_demonstrations, by_pairs)]
         share = float(size[by_pairs] / size.sum())
-        if self.named:
-            count = int((self.vouched > 0).sum())
-            rest = "the others are compared with " + ("it" if count == 1 else "them")
+        if count := int((self.vouched > 0).sum()):
+            them = "it" if count == 1 else "them"
+            rest = f"the others are compared with {them}" if self.named else f"the judges keep {them} anyway"
             sentence = f"You vouched for {plural(count, 'demonstration')}; {rest}."
         elif agree:
             sentence = (

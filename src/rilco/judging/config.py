@@ -234,7 +234,9 @@ class JudgingConfig:
     company: float = 2 / 3
     """Where this share of a demonstrator's demonstrations is charged, the rest is doubted, too ..."""
     company_rank: float = 0.85
-    """... and where others' score higher with at least this chance ..."""
+    """... and where others' score higher with at least this chance, ..."""
+    company_chance: float = 0.01
+    """... which among all demonstrators happens so seldom by itself, ..."""
     company_least: int = 3
     """... if there are at least so many."""
     same_end: float = 0.4

@@ -116,6 +116,6 @@ def _known_good(case: Case, bad: np.ndarray) -> np.ndarray:
 
     One is not enough to foretell actions by: where others were set against its family, the family speaks.
     """
-    good = (case.vouched > 0) | (case.named & case.ours & ~case.ours.all())
+    good = case.good | (case.named & case.ours & ~case.ours.all())
     good &= ~bad
     return good & (good.sum() >= case.config.min_demonstrations)

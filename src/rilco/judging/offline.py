@@ -61,9 +61,10 @@ def judge_offline(
     material = prepare(demos, roster.of_pair, chosen, config)
     families = find_families(material, config, lambda share: say("Families", share))
     case = Case(material, families, roster.vouched[material.order], config)
-    opinions, apart = _opinions(case, say)
-    judged = doubt_by_company(_judgements(roster, case, opinions, case.trust(apart)), config)
-    p = np.array([one.probability for one in judged])
+    case, opinions, apart = _heard(case, say)
+    judged = doubt_by_company(_judgements(roster, case, opinions, case.trust(apart)), roster, config)
+    # Of what the user decided nothing was found out.
+    p = np.array([one.probability for one in judged if one.judge != "you"] or [1.0])
     confidence = float(np.maximum(p, 1.0 - p).mean())
     return Verdict(
         tuple(judged),
@@ -78,18 +79,20 @@ def judge_offline(
     )
 
 
-def _opinions(case: Case, say: Progress) -> tuple[list[Opinion], np.ndarray]:
-    """What each judge says, and [D] who lives apart.
+def _heard(case: Case, say: Progress) -> tuple[Case, list[Opinion], np.ndarray]:
+    """The case, confirmed or not; what each judge says; and [D] who lives apart.
 
-    Where all that the user vouches for would be kept without a word, the majority is good, as the judges assume. Else the vouched
-    ones replace it.
+    Where nobody doubts the majority, and all that the user vouches for would be kept without a word, the majority is good. Else
+    the vouched ones replace it.
     """
     if case.named:
-        opinions, apart = hear(case.unnamed, say)
+        confirmed = replace(case, confirmed=True)
+        opinions, apart = hear(confirmed, say)
         probability, _ = combine(opinions, 1.0, case.config)
-        if (probability[case.vouched > 0] >= case.config.unsure_to).all():
-            return opinions, apart
-    return hear(case, say)
+        kept = (probability[case.vouched > 0] >= case.config.unsure_to).all()
+        if kept and confirmed.majority.agree and confirmed.trust(apart) == 1.0:
+            return confirmed, opinions, apart
+    return case, *hear(case, say)
 
 
 def _judgements(roster: Roster, case: Case, opinions: list[Opinion], trust: float) -> list[Judgement]:

@@ -133,10 +133,13 @@ def how_apart(gap: np.ndarray, families: Families, main: int, config: JudgingCon
 
 
 def gaps_to(families: Families, main: int, config: JudgingConfig) -> np.ndarray:
-    """[D] the distance of a demonstration's pairs to those of `main`, in units of what is usual within it."""
+    """[D] the distance of a demonstration's pairs to those of `main`, in units of what is usual within it. With one member nothing
+    is usual, and all are at 1."""
     count = len(families.label)
     inside = families.label[families.demo] == main
     nearest = nearest_of_others(families.points, families.demo, config.state_neighbours, among=inside)
+    if not nearest.shape[1]:
+        return np.ones(count)
     distance = np.sqrt(np.square(families.points[:, None] - families.points[nearest]).sum(2)).mean(1)
     typical = medians(distance, families.demo, count)
     return np.maximum(typical / max(float(np.median(distance[inside])), 1e-6), 1e-3)

@@ -51,7 +51,8 @@ def judge_records(material: Material, config: JudgingConfig, *, apart: np.ndarra
     charged = (fault | doubted).any(1) | off
     # Most records cannot be wrong: then the world is not as alike as was thought.
     standing = 1.0 if charged[enough].mean() < 0.5 else 0.0
-    proven = fault.any(1) | (gain >= config.record_late[1])
+    faulty = np.asarray(fault.any(1))
+    proven = faulty | (gain >= config.record_late[1])
     charge = standing * np.where(proven, config.proven, 0.5 - config.alone)
     worst = np.where(fault | doubted, 1.0, 0.0) + np.abs(np.log(np.clip(scale.slope, 0.02, 50.0)))
     column = worst.argmax(1)
@@ -63,7 +64,9 @@ def judge_records(material: Material, config: JudgingConfig, *, apart: np.ndarra
         score=-np.maximum(worst.max(1) * near, gain),
         good=np.where(charged, 0.5 - charge, 0.5),
         reasons=tuple(
-            _reason(which, float(slope[i]), len(usual), int(late[i]) if off[i] else 0, config)
+            _when(int(late[i]), bool(proven[i]), config)
+            if off[i] and not faulty[i]
+            else _reason(which, float(slope[i]), len(usual), config)
             if charged[i]
             else "Its actions explain what happened."
             for i, which in enumerate(column.tolist())
@@ -177,19 +180,24 @@ def _lateness(
     proof = sign / np.sqrt(np.maximum(np.bincount(fit.demo, ~np.isnan(then), count), 1))
     gain = np.zeros(count)
     judged = np.isfinite(of_lag[:, most])
-    gain[judged] = np.log(of_lag[judged, most] / of_lag[judged].min(1))
-    gain[judged] -= np.median(gain[judged])
-    return late, np.where(proof >= config.record_sign, gain, 0.0)
+    if judged.any():
+        gain[judged] = np.log(of_lag[judged, most] / of_lag[judged].min(1))
+        gain[judged] -= np.median(gain[judged])
+    gain = np.where(proof >= config.record_sign, gain, 0.0)
+    return np.where(gain > 0.0, late, 0), gain
 
 
 def _beyond(slope: np.ndarray, bounds: tuple[float, float]) -> np.ndarray:
     return np.asarray((slope < bounds[0]) | (slope > bounds[1]))
 
 
-def _reason(column: int, slope: float, dims: int, late: int, config: JudgingConfig) -> str:
-    if late:
-        when = "late" if late > 0 else "early"
-        return f"Its actions were written down {plural(abs(late), 'step')} {when}: what happened says so."
+def _when(late: int, proven: bool, config: JudgingConfig) -> str:
+    often = " or more" if abs(late) == config.record_steps else ""
+    how = f"{plural(abs(late), 'step')}{often} {'late' if late > 0 else 'early'}"
+    return f"Its actions {'were' if proven else 'may have been'} written down {how}: what happened says so."
+
+
+def _reason(column: int, slope: float, dims: int, config: JudgingConfig) -> str:
     which = f"Action {column}" if dims > 1 else "The action"
     if slope < -0.5:
         return f"{which} has the wrong sign: what happened next says so."
