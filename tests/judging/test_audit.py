@@ -108,7 +108,7 @@ def test_naming_the_good_turns_everything_round(files: list[str]) -> None:
 def test_one_that_is_vouched_for_is_counted_as_one() -> None:
     said = audit(two_kinds(), good=[0]).verdict.majority.sentence
     assert said == "You vouched for 1 demonstration; the judges keep it anyway."
-    said = audit(two_kinds(), good=[GOOD]).verdict.majority.sentence
+    said = audit(two_kinds(), good=[17]).verdict.majority.sentence
     assert said == "You vouched for 1 demonstration; the others are compared with it."
 
 
