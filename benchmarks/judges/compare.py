@@ -1,6 +1,6 @@
 """Judges side by side, by one command:
 
-    python -m benchmarks.judges.compare --demos AUTHORS_FILES --zoo ZOO/design --tools PEERS_ENV/bin/python --out table.md
+    python -m benchmarks.judges.compare --demos AUTHORS_FILES --zoo ZOO/last-word --tools PEERS_ENV/bin/python --out table.md
 
 Numbers are kept in `--results`, a file for each set. Only what is missing there is measured; `--again JUDGE` measures a
 judge anew. `--clones TASK` adds the returns of clones, which takes long.
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from benchmarks.judges.measuring import clone_return, measure
-from benchmarks.judges.peers import JUDGES, OURS, Scores
+from benchmarks.judges.peers import JUDGES, Scores
 from benchmarks.judges.sets import LabelledSet, paper_sets, zoo_sets
 from benchmarks.judges.table import EVERYTHING, EXPERT, page
 
@@ -56,7 +56,7 @@ def _fill(file: Path, data: LabelledSet, args: argparse.Namespace) -> None:
     clones = args.clone_count if data.task in args.clones else 0
     asked: dict[str, Scores] = {}
     names = [*((EXPERT, EVERYTHING) if clones else ()), *JUDGES, *(TOOLS if args.tools else ())]
-    for name in names if bad else [OURS]:  # of a clean set, who only ranks has nothing to say
+    for name in names:
         before = {} if name in args.again else known["judges"].get(name, {})
         returns: list[float] = before.get("returns", [])
         if (args.judges and name not in args.judges) or (before and len(returns) >= clones):

@@ -23,45 +23,51 @@ def page(groups: dict[str, Group]) -> str:
     """All tables, the windows first."""
     lines: list[str] = []
     for name, group in sorted(groups.items(), key=lambda item: item[0] != "windows"):
-        lines += [*(_windows(group) if name == "windows" else _half(name, group)), ""]
+        lines += [*(_windows(group) if name == "windows" else _zoo(name, group)), ""]
     return "\n".join(lines)
 
 
 def _windows(group: Group) -> Iterator[str]:
     yield "### Equal windows of 50 pairs, the paper's mixtures at noise rate 0.4: AUROC\n"
     yield from _table(_columns(group, "auroc"), "{:.3f}")
-    yield f"\n### Return of clones of what is kept: {GRADIENT_STEPS:,} gradient steps, {START_STATES} shared start states\n"
-    yield "The mean, and each clone in brackets. Judges that only rank are told the true share of good pairs;"
-    yield "`rilco audit` is not: its clones have what its verdict keeps.\n"
-    yield from _table(_columns(group, "returns"), "{:,.0f}")
+    returns = _columns(group, "returns")
+    if returns:
+        yield f"\n### Return of clones of what is kept: {GRADIENT_STEPS:,} gradient steps, {START_STATES} shared start states\n"
+        yield "The mean, and each clone in brackets. Judges that only rank are told the true share of good pairs;"
+        yield "`rilco audit` is not: its clones have what its verdict keeps.\n"
+        yield from _table(returns, "{:,.0f}")
 
 
-def _half(name: str, group: Group) -> Iterator[str]:
-    told = {n: data for n, data in group.items() if data["visible"] and data["bad"]}
-    others = {n: data for n, data in group.items() if not data["visible"] and data["bad"]}
-    yield f"### The zoo, {name} half: the {len(told)} mixtures with bad ones that the data alone can tell\n"
-    yield "Right: at least 95% of the good demonstrations kept and at most 10% of the bad ones. Judges that only rank"
-    yield "are told the true share of good pairs; `rilco audit` is not.\n"
-    areas, right = _columns(told, "auroc"), _columns(told, "right")
+def _zoo(name: str, group: Group) -> Iterator[str]:
+    areas, right = _columns(group, "auroc"), _columns(group, "right")
     judges = {judge for column in areas.values() for judge in column}
     whole = [n for n, column in areas.items() if set(column) == judges]
-    yield f"Over the {len(whole)} of them that every judge was measured on:\n"
-    summary: Columns = {"mean AUROC": {}, "worst AUROC": {}, "AUROC 0.95 or more": {}, "right": {}}
-    for judge in sorted(judges) if whole else ():
+    yield f"### The zoo, {name}: {len(group)} mixtures with bad ones\n"
+    yield f"Over the {len(whole)} of them that every judge was measured on. The last four columns count mixtures. Best: no other judge"
+    yield "has a higher AUROC; best alone: none has as high a one. Controls are aside there. Right: at least 95% of the good"
+    yield "demonstrations kept and at most 10% of the bad ones. Judges that only rank are told the true share of good pairs;"
+    yield "`rilco audit` is not.\n"
+    summary: Columns = {}
+    for judge in judges if whole else ():
         mine = np.array([areas[n][judge] for n in whole])
-        kept = [right[n][judge] for n in whole]
-        for heading, value in zip(
-            summary, (mine.mean(), mine.min(), (mine >= 0.95).mean(), np.mean(kept)), strict=True
-        ):
-            summary[heading][judge] = float(value)
+        other = np.array(
+            [max(areas[n][one] for one in judges if one not in (judge, *CONTROLS)) for n in whole]
+        )
+        numbers = {
+            "mean AUROC": float(mine.mean()),
+            "worst AUROC": float(mine.min()),
+            "AUROC 0.95 or more": int((mine >= 0.95).sum()),
+            "best": int((mine >= other).sum()),
+            "best alone": int((mine > other).sum()),
+            "right": sum(right[n][judge] for n in whole),
+        }
+        for heading, value in numbers.items():
+            summary.setdefault(heading, {})[judge] = value
     yield from _table(summary, "{:.2f}")
-    yield "\n#### Each of them: AUROC\n"
-    yield from _table(areas, "{:.2f}", turned=True)
-    yield "\n#### Those that the data alone cannot tell\n"
-    yield from _table(_columns(others, "auroc"), "{:.2f}", turned=True)
-    yield "\n#### Clean sets: share of the demonstrations that is kept\n"
-    clean = {n: data for n, data in group.items() if not data["bad"]}
-    yield from _table(_columns(clean, "good_kept"), "{:.2f}", turned=True)
+    for heading, visible in (("can tell", True), ("cannot tell", False)):
+        yield f"\n#### Those that the data alone {heading}: AUROC\n"
+        those = {n: column for n, column in areas.items() if group[n]["visible"] == visible}
+        yield from _table(those, "{:.2f}", turned=True)
 
 
 def _columns(group: Group, key: str) -> Columns:
@@ -101,6 +107,7 @@ def _table(columns: Columns, form: str, *, turned: bool = False) -> Iterator[str
 def _cell(column: dict[str, Any], judge: str, form: str) -> str:
     if judge not in column:
         return "-"
+    form = "{:.0f}" if isinstance(column[judge], int) else form  # a count
     text = form.format(np.mean(column[judge]))
     best = form.format(
         max((np.mean(value) for name, value in column.items() if name not in ASIDE), default=np.nan)
