@@ -36,6 +36,8 @@ def walks(odd: int, how: str, *, count: int = 24, seed: int = 0) -> Demonstratio
                 wanted = wanted + 1.5 * np.array([-place[1], place[0]])
             if own == "restless":
                 wanted = wanted + 0.5 * (-1.0) ** step
+            if own == "vigour":
+                wanted = wanted + 4.0 * np.sin(0.5 * step)
             if own == "elsewhere":
                 wanted = wanted + 1.0
             done = wanted + 0.02 * rng.standard_normal(2)
@@ -65,6 +67,7 @@ def traits_of(material: Material) -> dict[str, np.ndarray]:
     [
         "long",
         "weak",
+        "vigour",
         "roundabout",
         "restless",
         "elsewhere",

@@ -201,19 +201,20 @@ class JudgingConfig:
     manner_most: float = 30.0
     """No trait counts for more than so many spreads."""
     manner: tuple[tuple[str, float], ...] = (
-        ("long", 1.81),
-        ("stops", 1.36),
-        ("unlike", 1.35),
-        ("rests", 1.26),
-        ("still", 1.20),
-        ("roundabout", 1.07),
-        ("restless", 1.00),
-        ("unfinished", 0.78),
-        ("elsewhere", 0.73),
-        ("weak", 0.70),
+        ("long", 1.25),
+        ("rests", 1.24),
+        ("stops", 1.21),
+        ("still", 0.98),
+        ("roundabout", 0.95),
+        ("unlike", 0.93),
+        ("weak", 0.93),
+        ("vigour", 0.84),
+        ("unfinished", 0.82),
+        ("elsewhere", 0.45),
+        ("restless", 0.39),
     )
     """The weight of each trait in the log-odds of being bad, fitted by `benchmarks/zoo/fit_manner.py` ..."""
-    manner_start: float = -3.61
+    manner_start: float = -3.27
     """... and the log-odds where all is usual."""
     manner_cut: tuple[float, float] = (-1.0, 1.5)
     """The odd ones begin in the widest gap of an S-shaped function of the log-odds: its middle, and its width."""

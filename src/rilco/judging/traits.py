@@ -22,6 +22,7 @@ WORDS = {
     "unfinished": "stops before it is done",
     "still": "hardly changes its action",
     "restless": "changes its action a lot",
+    "vigour": "acts more or less strongly than is usual",
     "weak": "acts more weakly than the others in the same places",
     "unlike": "acts unlike the others in the same places",
 }
@@ -36,6 +37,7 @@ def measure(
     """`seen` is what other judges saw (`judge_manner`); only those `heard` [D] say what is usual."""
     return {
         **_motion(material),
+        "vigour": _vigour(material, heard, config),
         "elsewhere": _elsewhere(material, heard, config),
         "unfinished": _unfinished(material, heard, config),
         "stops": seen["stops"],
@@ -63,6 +65,18 @@ def _motion(material: Material) -> dict[str, np.ndarray]:
         "still": -typical,
         "restless": typical,
     }
+
+
+def _vigour(material: Material, heard: np.ndarray, config: JudgingConfig) -> np.ndarray:
+    """How far the spread of each dimension of the actions is from the usual, as a root mean square over the dimensions."""
+    pairs, squares = material.pairs, np.zeros(material.count)
+    for column in material.action.T.astype(np.float64):
+        mean, square = (np.bincount(material.demo, values) / pairs for values in (column, np.square(column)))
+        spread = np.log(np.sqrt(np.maximum(square - np.square(mean), 0.0)) + 0.02)
+        centre, width = core(spread[heard], np.sqrt(pairs[heard]))
+        far = np.abs(spread - centre) / max(width, config.least_width)
+        squares += np.square(np.minimum(far, config.manner_most))
+    return np.asarray(np.log(np.sqrt(squares / material.action.shape[1]) + 0.3))
 
 
 def _elsewhere(material: Material, heard: np.ndarray, config: JudgingConfig) -> np.ndarray:

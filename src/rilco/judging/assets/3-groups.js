@@ -6,7 +6,7 @@ const JUDGES = {
   endings: ["Endings", "Who stops where the others stop?"],
   records: ["Records", "Whose actions fit what happened next?"],
   held: ["Held actions", "Who stops acting on the way?"],
-  manner: ["Manner", "Who is a little odd in many things: long, roundabout, weak, restless, unfinished?"],
+  manner: ["Manner", "Who is a little odd in many things: long, roundabout, weak or wild, restless, unfinished?"],
   "ril-co": ["RIL-Co’s classifiers", "Who looks like what a learner in the simulator has outgrown?"],
   you: ["You", "What you said."],
   nobody: ["Nobody", "No judge saw enough, or they disagree."],
