@@ -37,7 +37,7 @@ def walks(odd: int, how: str, *, count: int = 24, seed: int = 0) -> Demonstratio
             if own == "restless":
                 wanted = wanted + 0.5 * (-1.0) ** step
             if own == "vigour":
-                wanted = wanted + 4.0 * np.sin(0.5 * step)
+                wanted = wanted + 15.0 * np.sin(0.5 * step)
             if own == "elsewhere":
                 wanted = wanted + 1.0
             done = wanted + 0.02 * rng.standard_normal(2)
