@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,11 @@ def test_verdicts(tmp_path: Path, shift: float, verdict: str) -> None:
     assert (row.million, row.verdict) == (2, verdict)
     assert row.ours == pytest.approx(row.published + shift)
     assert "published 1,601" in next(seeds_figures([row])).panels[0].alt
+
+
+def test_a_difference_that_many_cells_hide_is_no_agreement(tmp_path: Path) -> None:
+    row = replace(compared(tmp_path, -600.0), p_value=0.2)
+    assert row.verdict == "undecided"
 
 
 def test_runs_that_scatter_show_nothing(tmp_path: Path) -> None:

@@ -58,8 +58,9 @@ class SeedComparison:
             return "undecided"
         if self.p_value < SIGNIFICANT:
             return "above" if self.difference.mean > 0 else "below"
-        half = (self.difference.interval.high - self.difference.interval.low) / 2
-        return "reproduced" if half <= PRECISE * abs(float(self.published.mean())) else "undecided"
+        low, high = self.difference.interval
+        precise = (high - low) / 2 <= PRECISE * abs(float(self.published.mean()))
+        return "reproduced" if precise and low <= 0.0 <= high else "undecided"
 
 
 def compare_seeds(cells: Mapping[CellKey, Cell]) -> list[SeedComparison]:
