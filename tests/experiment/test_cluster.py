@@ -39,7 +39,7 @@ has_ray = pytest.mark.skipif(
 
 def test_without_ray_the_engine_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ConfigError, match=r"rilco\[ray\]"):
+    with pytest.raises(ConfigError, match=r"\.\[ray\]"):
         ClusterEngine(Settings(tmp_path, workers=1))
 
 

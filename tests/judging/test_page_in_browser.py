@@ -86,7 +86,7 @@ Show = Callable[..., Page]
 
 @pytest.fixture
 def show(browser: Any, tmp_path: Path) -> Show:  # noqa: F811 (the fixture imported above)
-    emulate(browser, width=1360, height=900)
+    emulate(browser, width=1440, height=900)
 
     def open_page(audit: Audit, gallery: Gallery = Gallery()) -> Page:
         return Page(browser, tmp_path, audit, gallery)
