@@ -162,7 +162,7 @@ def _lateness(
     count, most = material.count, config.record_steps
     begin, end = (material.first[fit.demo + i] for i in (0, 1))
 
-    def errors(late: np.ndarray) -> np.ndarray:
+    def errors(late: np.ndarray | int) -> np.ndarray:
         """[M] if actions are so many steps late; not a number where there is no such step."""
         rows = fit.rows + late
         off = told - material.action[np.clip(rows, begin, end - 1)]
@@ -173,9 +173,9 @@ def _lateness(
         found = medians(error[known], fit.demo[known], count, empty=np.inf) + config.least_error
         return np.where(np.bincount(fit.demo[known], minlength=count) >= config.min_pairs, found, np.inf)
 
-    of_lag = np.stack([typical(errors(np.full(len(fit.rows), k))) for k in range(-most, most + 1)], 1)
+    of_lag = np.stack([typical(errors(k)) for k in range(-most, most + 1)], 1)
     late = of_lag.argmin(1) - most
-    now, then = errors(np.zeros(len(fit.rows), np.int64)), errors(late[fit.demo])
+    now, then = errors(0), errors(late[fit.demo])
     sign = np.bincount(fit.demo, np.nan_to_num(np.sign(now - then)), count)
     proof = sign / np.sqrt(np.maximum(np.bincount(fit.demo, ~np.isnan(then), count), 1))
     gain = np.zeros(count)
